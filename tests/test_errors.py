@@ -16,13 +16,9 @@ import pytest
 import clustrep as cr
 from clustrep.checks import check_integer, check_numbers
 from clustrep.errors import ClustrepError, ClustrepWarning, DataError, DataWarning, ParameterError, warn
-from clustrep.text import argument, at_command_line, option, wording
+from clustrep.text import argument, at_command_line, option
 
-SENTENCE = (
-    f"Use {argument('label', 'a b')} or {argument('label', False)}, and {option('rep')}"
-    + wording(python=" in Python", command_line=f" with {argument('whiten', True)}")
-    + "."
-)
+SENTENCE = f"Use {argument('label', 'a b')} or {argument('label', False)}, and {option('rep')}."
 
 
 def shouted(name, *values):
@@ -36,9 +32,9 @@ def kinds(base):
 @pytest.mark.parametrize("kind", [*kinds(ClustrepError), *kinds(ClustrepWarning)])
 def test_the_text_is_in_terms_of_python(kind):
     error = kind(SENTENCE)
-    assert str(error) == "Use label='a b' or label=False, and rep in Python."
+    assert str(error) == "Use label='a b' or label=False, and rep."
     assert error.args == (str(error),)
-    assert at_command_line(error.sentence, shouted) == "Use LABEL('a b') or LABEL(False), and REP() with WHITEN(True)."
+    assert at_command_line(error.sentence, shouted) == "Use LABEL('a b') or LABEL(False), and REP()."
 
 
 def test_a_sentence_without_marks_is_the_text():

@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from clustrep.errors import DataError, ParameterError
-from clustrep.text import Texts, listing, nearest, not_numeric, plural, texts_of, wording
+from clustrep.errors import DataError, ParameterError, invalid
+from clustrep.text import Texts, listing, nearest, not_numeric, plural, texts_of
 from clustrep.types import FloatArray, IntArray, Labels
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -31,38 +31,101 @@ def is_whole(value: object, *, at_least: int) -> bool:
 
 
 def check_integer(value: object, name: str, *, at_least: int = 1) -> int:
-    """Check an integer of at least some size, such as a count."""
+    """Check an integer of at least some size, such as a count.
+
+    Parameters
+    ----------
+    value : object
+        What the user passed.
+    name : str
+        The name of the parameter, for the sentence.
+    at_least : int, default=1
+        The smallest valid value.
+
+    Returns
+    -------
+    int
+        A Python integer, also for one of NumPy's.
+
+    Examples
+    --------
+    >>> check_integer(np.int64(3), "n_resamples")
+    3
+    >>> check_integer(0, "n_resamples")
+    Traceback (most recent call last):
+    clustrep.errors.ParameterError: n_resamples must be a positive integer, got 0.
+    """
     if not isinstance(value, Integral) or not is_whole(value, at_least=at_least):
         rule = "a positive integer" if at_least == 1 else f"an integer of at least {at_least}"
-        raise ParameterError(f"{name} must be {rule}, got {value!r}.", parameter=name)
+        raise invalid(name, rule, value)
     return int(value)
 
 
 def check_fraction(value: object, name: str, *, one_allowed: bool = False) -> float:
-    """Check a number between 0 and 1: above 0, and below 1 unless 1 is allowed."""
+    """Check a number between 0 and 1: above 0, and below 1 unless 1 is allowed.
+
+    Parameters
+    ----------
+    value : object
+        What the user passed.
+    name : str
+        The name of the parameter, for the sentence.
+    one_allowed : bool, default=False
+        Whether 1 is valid: a confidence level below 1, but a share of samples may be all of them.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> check_fraction(1, "fraction", one_allowed=True)
+    1.0
+    >>> check_fraction(1, "confidence_level")
+    Traceback (most recent call last):
+    clustrep.errors.ParameterError: confidence_level must be a number strictly between 0 and 1, got 1.
+    """
     rule = "above 0 and at most 1" if one_allowed else "strictly between 0 and 1"
     number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else 0.0
     if not 0 < number <= 1 or (number == 1 and not one_allowed):
-        raise ParameterError(f"{name} must be a number {rule}, got {value!r}.", parameter=name)
+        raise invalid(name, f"a number {rule}", value)
     return number
 
 
 def check_positive(value: object, name: str) -> float:
     """Check a number above 0."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < math.inf:
-        raise ParameterError(f"{name} must be a number above 0, got {value!r}.", parameter=name)
+        raise invalid(name, "a number above 0", value)
     return float(value)
 
 
 def check_flag(value: object, name: str) -> bool:
     """Check a bool."""
     if not isinstance(value, bool | np.bool_):
-        raise ParameterError(f"{name} must be True or False, got {value!r}.", parameter=name)
+        raise invalid(name, "True or False", value)
     return bool(value)
 
 
 def check_choice(value: object, name: str, choices: Collection[str], *, or_else: str = "") -> None:
-    """Check that a value is one of a few names; `or_else` describes what else is allowed, for the sentence."""
+    """Check that a value is one of a few names.
+
+    Parameters
+    ----------
+    value : object
+        What the user passed.
+    name : str
+        The name of the parameter, for the sentence.
+    choices : collection of str
+        The valid names; the sentence lists them, and the most similar one.
+    or_else : str, default=""
+        What else is valid, for the sentence.
+
+    Examples
+    --------
+    >>> check_choice("arii", "agreement", ["ari", "ami"])
+    Traceback (most recent call last):
+    clustrep.errors.ParameterError: agreement must be one of 'ari', 'ami'; got 'arii'. Did you mean 'ari'?
+    """
     if not isinstance(value, str) or value not in choices:
         listed = ", ".join(repr(choice) for choice in choices) + (f", or {or_else}" if or_else else "")
         raise ParameterError(f"{name} must be one of {listed}; got {value!r}.{nearest(value, choices)}", parameter=name)
@@ -81,9 +144,7 @@ def check_numbers_between(values: object, name: str, low: float, high: float) ->
     several = values if isinstance(values, list | tuple | np.ndarray) else [values]
     for value in several:
         if isinstance(value, bool) or not isinstance(value, Real) or not low <= float(value) <= high:
-            raise ParameterError(
-                f"{name} must be a number from {low:g} to {high:g}, or several; got {value!r}.", parameter=name
-            )
+            raise invalid(name, f"a number from {low:g} to {high:g}, or several", value)
 
 
 def check_names_differ(names: Sequence[str], what: str, *, parameter: str) -> None:
@@ -94,14 +155,38 @@ def check_names_differ(names: Sequence[str], what: str, *, parameter: str) -> No
         raise ParameterError(sentence, parameter=parameter)
 
 
+def check_features(features: object) -> tuple[str, ...]:
+    """Check names of features to keep: at least one, each once."""
+    if isinstance(features, str) or not isinstance(features, Iterable) or not (names := tuple(features)):
+        raise invalid("features", "a sequence of at least one feature name", features)
+    if not all(isinstance(name, str) for name in names):
+        raise invalid("features", "names", names)
+    check_names_differ(names, "feature", parameter="features")
+    return names
+
+
 def check_n_clusters(n_clusters: object, *, at_least: int = 2) -> tuple[int, ...]:
-    """Check the numbers of clusters to try, an integer or several different ones."""
+    """Check the numbers of clusters to try.
+
+    Parameters
+    ----------
+    n_clusters : object
+        What the user passed: an integer, or several different ones.
+    at_least : int, default=2
+        The smallest valid number.
+
+    Returns
+    -------
+    tuple of int
+
+    Examples
+    --------
+    >>> check_n_clusters(range(2, 5)), check_n_clusters(3)
+    ((2, 3, 4), (3,))
+    """
     values = [n_clusters] if isinstance(n_clusters, Integral) else n_clusters
     if isinstance(values, str) or not isinstance(values, Iterable):
-        raise ParameterError(
-            f"n_clusters must be an integer or several, such as range(2, 9); got {n_clusters!r}.",
-            parameter="n_clusters",
-        )
+        raise invalid("n_clusters", "an integer or several, such as range(2, 9)", n_clusters)
     checked = tuple(check_integer(k, "n_clusters", at_least=at_least) for k in values)
     if not checked:
         raise ParameterError(
@@ -159,7 +244,25 @@ def check_axis_names(names: object, what: str, length: int, subject: str) -> tup
 def as_table(values: Any, subject: str) -> tuple[pd.DataFrame, bool, bool]:
     """Make a frame of any table, and return whether its columns and its rows had names.
 
-    Names become text. Without names they are numbered from 1: a frame's default index 0, 1, 2, … is not taken as names.
+    Parameters
+    ----------
+    values : array-like or DataFrame of shape (n_samples, n_features)
+        What the user passed.
+    subject : str
+        What sentences call it: "Study 'mainz'".
+
+    Returns
+    -------
+    frame : DataFrame of shape (n_samples, n_features)
+        A copy of the names, not of the values. Names are text; without names, samples and features are numbered from 1.
+    features_are_named, samples_are_named : bool
+        A frame's default index 0, 1, 2, … is not taken as names.
+
+    Examples
+    --------
+    >>> frame, features_are_named, samples_are_named = as_table([[1.0, 2.0], [3.0, 4.0]], "Study 'a'")
+    >>> frame.index.tolist(), features_are_named, samples_are_named
+    (['1', '2'], False, False)
     """
     if isinstance(values, pd.DataFrame):
         frame = values.copy(deep=False)  # only its names are changed; `check_numbers` copies the values
@@ -173,14 +276,14 @@ def as_table(values: Any, subject: str) -> tuple[pd.DataFrame, bool, bool]:
         named_columns = named_rows = False
     columns = frame.columns if named_columns else range(1, frame.shape[1] + 1)
     frame.columns = pd.Index([str(name) for name in columns], dtype=object)
-    rows = [str(name) for name in frame.index] if named_rows else _numbers(frame.shape[0])
+    rows = [str(name) for name in frame.index] if named_rows else numbered(frame.shape[0])
     frame.index = pd.Index(rows, dtype=object)
     return frame, named_columns, named_rows
 
 
-@lru_cache(maxsize=1)
-def _numbers(n: int) -> tuple[str, ...]:
-    """Return the names of samples without names: the same strings for studies of the same size, 64 bytes a sample."""
+@lru_cache(maxsize=2)
+def numbered(n: int) -> tuple[str, ...]:
+    """Name samples or features without names: the same strings for studies of the same size, 64 bytes a sample."""
     return tuple(str(number) for number in range(1, n + 1))
 
 
@@ -200,11 +303,6 @@ def _as_matrix(values: Any, subject: str) -> NDArray[Any]:
         raise DataError(
             f"{subject} has rows of different lengths: every sample needs a value of every feature."
         ) from None
-    if array.ndim == 0:
-        if isinstance(values, str):
-            advice = "read files with Studies.read(*paths)"
-            raise DataError(f"{subject} must be a table of samples by features, got {values!r}: {advice}.")
-        raise DataError(f"{subject} must be a table of samples by features, got {type(values).__name__}.")
     if array.ndim == 1 and array.size == 0:
         raise DataError(f"{subject} is empty: there is nothing to cluster.")
     if array.ndim == 1:
@@ -213,7 +311,9 @@ def _as_matrix(values: Any, subject: str) -> NDArray[Any]:
             "for a single feature pass X.reshape(-1, 1)."
         )
     if array.ndim != 2:
-        raise DataError(f"{subject} must be a table of samples by features, got an array of {array.shape}.")
+        got = f"an array of {array.shape}" if array.ndim else type(values).__name__
+        got = f"{values!r}: read files with Studies.read(*paths)" if isinstance(values, str) else got
+        raise DataError(f"{subject} must be a table of samples by features, got {got}.")
     return array
 
 
@@ -236,9 +336,7 @@ def check_table(
 def check_label(label: object) -> None:
     """Check the parameter that names the label column."""
     if label is not None and label is not False and (not isinstance(label, str) or not label):
-        raise ParameterError(
-            f"label must be the name of a column{wording(python=', False or None')}, got {label!r}.", parameter="label"
-        )
+        raise invalid("label", "the name of a column", label)
 
 
 def check_not_empty(shape: tuple[int, ...], subject: str, *, samples_at_least: int = 2) -> None:
@@ -261,7 +359,22 @@ SINGLE_PRECISION = (1e-15, 1e15)
 
 
 def check_numbers(table: pd.DataFrame, subject: str, *, may_have_label: bool = False) -> FloatArray:
-    """Check that all columns hold numbers; return them in double precision, or in single if all of them are."""
+    """Check that all columns hold numbers.
+
+    Parameters
+    ----------
+    table : DataFrame of shape (n_samples, n_features)
+        Of `as_table`.
+    subject : str
+        What sentences call it: "Study 'mainz'".
+    may_have_label : bool, default=False
+        Whether a column of text may be a known class; the sentence then says how to name it.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_features)
+        In single precision if all columns are, else in double precision; missing values are NaN.
+    """
     if set(table.dtypes) in ({np.dtype("f8")}, {np.dtype("f4")}):
         return np.array(table.to_numpy(), order="C")
     text_columns: dict[str, Texts] = {}
@@ -303,10 +416,9 @@ def _as_floats(column: NDArray[Any]) -> FloatArray | None:
 
 
 # The functions and commands that fill in missing values themselves.
-IMPUTING = wording(
-    python="; `replicability`, `compare`, `analyse` and `local_replicability` take them where the first step of the "
-    "clusterer is an imputer: make_pipeline(SimpleImputer(), ...)",
-    command_line="; `clustrep run` and `local` fill them in inside every draw with --impute median",
+IMPUTING = (
+    "; analyses of several studies fill them in inside every resample, by an imputer as the first step of the "
+    "clusterer (make_pipeline(SimpleImputer(), ...); on the command line --impute median)"
 )
 
 
@@ -315,7 +427,23 @@ CHECKED_AT_ONCE = 2**14
 
 
 def check_finite(X: FloatArray, samples: Iterable[str], features: Iterable[str], subject: str) -> None:
-    """Check that no value is missing or infinite."""
+    """Check that no value is missing or infinite.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        The values.
+    samples, features : iterable of str
+        Names of the rows and columns; the sentence shows the first three places.
+    subject : str
+        What sentences call the table: "Study 'mainz'".
+
+    Examples
+    --------
+    >>> check_finite(np.array([[1.0, np.inf]]), ["m1"], ["a", "b"], "Study 'x'")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    clustrep.errors.DataError: Study 'x' has 1 infinite value in 1 sample and 1 feature, first at sample 'm1', ...
+    """
     if all(np.isfinite(X[begin : begin + CHECKED_AT_ONCE]).all() for begin in range(0, len(X), CHECKED_AT_ONCE)):
         return
     bad = ~np.isfinite(X)
@@ -376,7 +504,13 @@ def check_magnitudes(X: FloatArray, samples: Iterable[str], features: Iterable[s
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a view of the array that can't be written to: a frozen dataclass does not freeze its arrays."""
+    """Return a view of the array that can't be written to.
+
+    Notes
+    -----
+    A frozen dataclass does not freeze its arrays: a result whose numbers someone changes in place would no longer be
+    that of its provenance.
+    """
     view = array.view()
     view.flags.writeable = False
     return view
@@ -401,7 +535,34 @@ def check_labels(
     same_as: str = "",
     samples: Sequence[str] | None = None,
 ) -> Labels:
-    """Check a labelling: one label for every point, none missing; return it as integers or text."""
+    """Check a labelling.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_samples,)
+        Integers or text.
+    name : str
+        What sentences call it.
+    length : int, default=None
+        How many labels there must be; any number by default.
+    same_as : str, default=""
+        What has this length, for the sentence.
+    samples : sequence of str, default=None
+        Names of the samples, to say which one has no label.
+
+    Returns
+    -------
+    ndarray of int or str, of shape (n_samples,)
+        Whole numbers as integers, all else as text. No two labels become one.
+
+    Examples
+    --------
+    >>> check_labels([1.0, 2.0, 2.0], "labels").tolist(), check_labels(["a", "b"], "labels").tolist()
+    ([1, 2, 2], ['a', 'b'])
+    >>> check_labels([1, None], "labels")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    clustrep.errors.DataError: labels have 1 missing label, the first at position 2: leave those points out, ...
+    """
     if isinstance(labels, str | set | frozenset | Mapping) or not hasattr(labels, "__len__"):
         raise DataError(f"{name} must be a sequence of labels, one for every point; got {labels!r}.")
     array = _as_objects(labels)
@@ -440,12 +601,6 @@ def _as_integers_or_text(array: NDArray[Any], name: str) -> Labels:
         return array.astype(np.int64)
     values = array.tolist()
     texts = [value.decode(errors="backslashreplace") if isinstance(value, bytes) else str(value) for value in values]
-    _check_none_merge(values, texts, name)
-    return np.array(texts)
-
-
-def _check_none_merge(values: Sequence[object], texts: Sequence[str], name: str) -> None:
-    """Check that no number becomes the same label as a text when both are written as text."""
     numbers = {text for value, text in zip(values, texts, strict=True) if isinstance(value, Number)}
     for value, text in zip(values, texts, strict=True):
         if isinstance(value, str | bytes) and text in numbers:
@@ -453,12 +608,13 @@ def _check_none_merge(values: Sequence[object], texts: Sequence[str], name: str)
                 f"{name} must hold numbers or text, got both {text} and {text!r}, which may be one label or two: write "
                 "all of them alike."
             )
+    return np.array(texts)
 
 
 def check_labels_of(labels: Any, study: str, n_samples: int, samples: Sequence[str] | None) -> Labels:
     """Check the labels of a study; a Series whose index holds the samples' names is put in their order."""
     name = f"labels of study {study!r}"
-    if isinstance(labels, pd.Series) and samples is None and sorted_is_range(labels.index, n_samples):
+    if isinstance(labels, pd.Series) and samples is None and set(labels.index) == set(range(n_samples)):
         labels = labels.sort_index()  # shuffled rows of a numbered table
     if isinstance(labels, pd.Series) and samples is not None and not is_default(labels.index):
         labels = labels.set_axis([str(sample) for sample in labels.index])
@@ -472,11 +628,6 @@ def check_labels_of(labels: Any, study: str, n_samples: int, samples: Sequence[s
             )
         labels = labels.loc[list(samples)]
     return check_labels(labels, name, length=n_samples, same_as=f"study {study!r}", samples=samples)
-
-
-def sorted_is_range(index: pd.Index[Any], n: int) -> bool:
-    """Whether an index holds the numbers 0, 1, …, n - 1 in any order."""
-    return index.dtype.kind in "iu" and len(index) == n and bool((np.sort(index.to_numpy()) == np.arange(n)).all())
 
 
 def _as_objects(values: Any) -> NDArray[Any] | None:

@@ -14,7 +14,7 @@ ClustrepWarning(UserWarning)        .sentence, worded by each front end
 ├── ReplicateWarning                some resamples failed, or the clusterer itself warned
 └── MachineWarning                  the machine made the work slower; the results are the same
 
-How sentences are worded: `clustrep.text`.
+`invalid` and `DataError.unreadable` write the two most frequent sentences. How arguments are worded: `clustrep.text`.
 """
 
 from __future__ import annotations
@@ -32,6 +32,30 @@ class ClustrepError(sentences.Worded):
 class DataError(ClustrepError, ValueError):
     """A table, a file or a labelling that can't be used."""
 
+    @classmethod
+    def unreadable(cls, path: object, error: OSError, hint: str = "") -> DataError:
+        """Return the error of a file that the system does not let this process read.
+
+        Parameters
+        ----------
+        path : path
+            The file, as the user wrote it.
+        error : OSError
+            Why it can't be read.
+        hint : str, default=""
+            A further sentence, such as which file may have been meant.
+
+        Returns
+        -------
+        DataError
+
+        Examples
+        --------
+        >>> str(DataError.unreadable("mainz.csv", PermissionError(13, "Permission denied")))
+        "mainz.csv can't be read: Permission denied. Name another file, or make it readable."
+        """
+        return cls(f"{path} can't be read: {error.strerror}. Name another file, or make it readable.{hint}")
+
 
 class ParameterError(ClustrepError, ValueError):
     """An argument out of its range, or an invalid combination of arguments.
@@ -45,6 +69,31 @@ class ParameterError(ClustrepError, ValueError):
     def __init__(self, sentence: str = "", *, parameter: str | None = None):
         super().__init__(sentence)
         self.parameter = parameter
+
+
+def invalid(parameter: str, rule: str, value: object) -> ParameterError:
+    """Return the error of an argument that breaks a rule.
+
+    Parameters
+    ----------
+    parameter : str
+        The name of the parameter; the command line writes the option that sets it.
+    rule : str
+        What the value must be: "a positive integer".
+    value : object
+        What was given instead.
+
+    Returns
+    -------
+    ParameterError
+        With the attribute `parameter`.
+
+    Examples
+    --------
+    >>> str(invalid("n_resamples", "a positive integer", -3))
+    'n_resamples must be a positive integer, got -3.'
+    """
+    return ParameterError(f"{parameter} must be {rule}, got {value!r}.", parameter=parameter)
 
 
 class OtherRun(ParameterError):  # noqa: N818 - says what is there
@@ -94,7 +143,20 @@ class MachineWarning(ClustrepWarning):
 
 
 def warn(message: str, category: type[ClustrepWarning]) -> None:
-    """Warn at the line outside this package that led here."""
+    """Warn at the line outside this package that led here.
+
+    Parameters
+    ----------
+    message : str
+        A sentence, in which arguments may be marked (`clustrep.text.argument`).
+    category : type
+        A `ClustrepWarning`; filters of `warnings` choose by it.
+
+    Notes
+    -----
+    The line of the caller is what a user can change, and what Python shows beside the warning. The number of frames in
+    between differs from one call to the next, so that a fixed `stacklevel` would name a line of this package.
+    """
     level = 1
     frame = sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:

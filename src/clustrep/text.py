@@ -9,7 +9,6 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
-from numbers import Number
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -21,7 +20,24 @@ N_LETTERS = 60  # of a cell
 
 
 def listing(items: Iterable[object], shown: int = N_SHOWN) -> str:
-    """List the first items, printable, and say how many more there are: 'a, b, c and 4 more'."""
+    """List the first items, printable, and the number of those that are left out.
+
+    Parameters
+    ----------
+    items : iterable
+        Whatever has a text; long ones are cut.
+    shown : int, default=5
+        How many are listed.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> listing("abcdefg", 3)
+    'a, b, c and 4 more'
+    """
     items = list(items)
     more = f" and {len(items) - shown} more" if len(items) > shown else ""
     return ", ".join(cut(printable(str(item)), 2 * N_LETTERS) for item in items[:shown]) + more
@@ -33,7 +49,13 @@ def cut(text: str, length: int = N_LETTERS) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """Write a count with its noun: '1 study', '3 studies'."""
+    """Write a count with its noun.
+
+    Examples
+    --------
+    >>> plural(1, "study"), plural(3, "study"), plural(12_000, "sample")
+    ('1 study', '3 studies', '12,000 samples')
+    """
     if count != 1:
         noun = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
     return f"{count:,} {noun}"
@@ -60,7 +82,27 @@ def notebook_html(sentences: Iterable[str], table: Any) -> str:
 
 
 def nearest(word: object, choices: Iterable[object]) -> str:
-    """Return " Did you mean 'replicability'?" if a choice is similar to the word, else nothing."""
+    """Return a question if a choice is similar to a word, else nothing.
+
+    Parameters
+    ----------
+    word : object
+        What was written.
+    choices : iterable
+        What there is.
+
+    Returns
+    -------
+    str
+        With a space in front, to follow a sentence.
+
+    Examples
+    --------
+    >>> nearest("replicablity", ["replicability", "stability"])
+    " Did you mean 'replicability'?"
+    >>> nearest("xyz", ["replicability", "stability"])
+    ''
+    """
     by_lower_case = {str(choice).lower(): str(choice) for choice in choices if str(choice) != str(word)}
     close = difflib.get_close_matches(str(word).lower(), by_lower_case, n=1)
     return f" Did you mean {by_lower_case[close[0]]!r}?" if close else ""
@@ -144,11 +186,21 @@ N_CELLS_EXAMINED = 1000  # of a column, to find out how its numbers are written
 
 NUMBER_IN_CELL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?|nan", re.IGNORECASE)
 
-DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
-
-EITHER_COMMA = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
-
-THOUSANDS = re.compile(r"[+-]?\d{1,3}([,. '’_]\d{3})+([.,]\d+)?")
+# How numbers may be written that are not read as numbers, and what to do about it.
+NUMBER_FORMATS = (
+    (
+        re.compile(r"(?![+-]?[1-9]\d{0,2},\d{3}$)[+-]?\d+,\d+"),
+        "The numbers seem to have decimal commas: write them with points.",
+    ),
+    (
+        re.compile(r"[+-]?[1-9]\d{0,2},\d{3}"),
+        "The comma may be a thousands separator or a decimal comma: write the number without it, or with a point.",
+    ),
+    (
+        re.compile(r"[+-]?\d{1,3}([,. '’_]\d{3})+([.,]\d+)?"),
+        "The numbers seem to have thousands separators: write them without, and with decimal points.",
+    ),
+)
 
 
 class Texts(NamedTuple):
@@ -165,14 +217,8 @@ def texts_of(column: NDArray[Any]) -> Texts:
 
     values = column.tolist() if column.dtype.kind == "O" else [str(value) for value in column]
     present = {i: value for i, value in enumerate(values) if not (pd.api.types.is_scalar(value) and pd.isna(value))}
-    cells = {i: str(value) for i, value in present.items() if not _is_number(value)}
+    cells = {i: str(value) for i, value in present.items() if not NUMBER_IN_CELL.fullmatch(str(value).strip())}
     return Texts(cells, 0 < len(cells) < len(present) / 2, str(next(iter((cells or present).values()))))
-
-
-def _is_number(value: Any) -> bool:
-    if isinstance(value, str):
-        return NUMBER_IN_CELL.fullmatch(value.strip()) is not None
-    return isinstance(value, Number) and not isinstance(value, complex)
 
 
 def not_numeric(columns: Mapping[str, Texts], samples: Sequence[str], subject: str, may_have_label: bool) -> str:
@@ -181,52 +227,32 @@ def not_numeric(columns: Mapping[str, Texts], samples: Sequence[str], subject: s
     if not whole:
         places = [(text, samples[i], name) for name, texts in columns.items() for i, text in texts.cells.items()]
         return text_sentence(places, subject)
-    examples = ", ".join(f"{name!r} (such as {cut(texts.example)!r})" for name, texts in list(whole.items())[:3])
-    more = f" and {len(whole) - 3} more" if len(whole) > 3 else ""
-    are = "is" if len(whole) == 1 else "are"
-    advice = _column_advice(whole, may_have_label)
-    return f"{subject} has {plural(len(whole), 'column')} that {are} not numeric: {examples}{more}. {advice}"
-
-
-def _column_advice(columns: Mapping[str, Texts], may_have_label: bool) -> str:
-    they, them, hold = ("It", "it", "holds") if len(columns) == 1 else ("They", "them", "hold")
-    examined = [text for texts in columns.values() for text in islice(texts.cells.values(), N_CELLS_EXAMINED)]
-    if advice := _number_advice(examined):
-        return advice
-    if any(not texts.cells for texts in columns.values()):
-        return f"{they} {hold} numbers as text: turn {them} into numbers."
-    if not may_have_label:
-        return f"Leave {them} out."
-    by_gower = wording(python="`Studies(..., gower=True)` takes", command_line="`clustrep run` and `local` take")
-    with_option = wording(command_line=" with --gower")
-    return (
-        f"Leave {them} out, or use {argument('label', next(iter(columns)))} if that is the samples' known class. "
-        f"{by_gower} categories{with_option}, for Gower's distance."
-    )
+    examples = [f"{name!r} (such as {cut(texts.example)!r})" for name, texts in whole.items()]
+    examined = [text for texts in whole.values() for text in islice(texts.cells.values(), N_CELLS_EXAMINED)]
+    advice = "Leave columns of text out."
+    if any(not texts.cells for texts in whole.values()):
+        advice = "Convert numbers that are written as text to numbers."
+    elif may_have_label:
+        advice = (
+            f"Leave columns of text out, or use {argument('label', next(iter(whole)))} if that is the samples' known "
+            f"class. {argument('gower', True)} takes categories, for Gower's distance."
+        )
+    advice = _number_advice(examined) or advice
+    return f"{subject} has {plural(len(whole), 'non-numeric column')}: {listing(examples, 3)}. {advice}"
 
 
 def text_sentence(places: Sequence[tuple[str, str, str]], subject: str) -> str:
     """Say that a few cells, each given with its sample and feature, are not numbers."""
     shown = [f"{cut(text)!r} at sample {sample!r}, feature {feature!r}" for text, sample, feature in places[:3]]
     more = f" and {len(places) - 3:,} more" if len(places) > 3 else ""
-    are, remedy = "are", "Write numbers there, or drop those samples or features."
-    if len(places) == 1:
-        are, remedy = "is", "Write a number there, or drop that sample or feature."
+    remedy = "Write numbers there, or drop those samples or features."
     advice = _number_advice([text for text, _, _ in places]) or remedy
-    return f"{subject} has {plural(len(places), 'value')} that {are} not numeric: {'; '.join(shown)}{more}. {advice}"
+    return f"{subject} has {plural(len(places), 'non-numeric value')}: {'; '.join(shown)}{more}. {advice}"
 
 
 def _number_advice(texts: Sequence[str]) -> str:
     """Say what to do about numbers with decimal commas or thousands separators; return "" for other texts."""
-    if any(DECIMAL_COMMA.fullmatch(text) and not EITHER_COMMA.fullmatch(text) for text in texts):
-        return "The numbers seem to have decimal commas: write them with points."
-    if any(EITHER_COMMA.fullmatch(text) for text in texts):
-        return (
-            "The comma may be a thousands separator or a decimal comma: write the number without it, or with a point."
-        )
-    if any(THOUSANDS.fullmatch(text) for text in texts):
-        return "The numbers seem to have thousands separators: write them without, and with decimal points."
-    return ""
+    return next((advice for pattern, advice in NUMBER_FORMATS if any(map(pattern.fullmatch, texts))), "")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -234,15 +260,22 @@ def _number_advice(texts: Sequence[str]) -> str:
 
 
 # The marks are Unicode noncharacters, which are reserved for use within a program: no honest text contains them.
-NAME, VALUE, END, PYTHON, COMMAND_LINE, END_OF_WORDS = "\ufdd0\ufdd1\ufdd2\ufdd3\ufdd4\ufdd5"
+NAME, VALUE, END = "\ufdd0\ufdd1\ufdd2"
 
 ARGUMENT = re.compile(f"{NAME}(.*?){VALUE}(.*?){END}", re.DOTALL)
-PYTHON_WORDS = re.compile(f"{PYTHON}(.*?){END_OF_WORDS}", re.DOTALL)
-COMMAND_LINE_WORDS = re.compile(f"{COMMAND_LINE}(.*?){END_OF_WORDS}", re.DOTALL)
 
 
 def argument(name: str, value: object) -> str:
-    """Mention an argument in a sentence: `name=value` in Python, an option on the command line."""
+    """Mention an argument in a sentence: `name=value` in Python, an option on the command line.
+
+    Examples
+    --------
+    >>> sentence = f"Use {argument('header', True)}."
+    >>> in_python(sentence)
+    'Use header=True.'
+    >>> at_command_line(sentence, lambda name, value: f"--{name}")
+    'Use --header.'
+    """
     plain = str(value) if isinstance(value, str) else value  # NumPy's texts have another repr
     return f"{NAME}{name}{VALUE}{plain!r}{END}"
 
@@ -252,15 +285,9 @@ def option(name: str) -> str:
     return f"{NAME}{name}{VALUE}{END}"
 
 
-def wording(*, python: str = "", command_line: str = "") -> str:
-    """Word a part of a sentence twice; either may be empty, or mention arguments."""
-    return f"{PYTHON}{python}{END_OF_WORDS}{COMMAND_LINE}{command_line}{END_OF_WORDS}"
-
-
 def in_python(sentence: str) -> str:
     """Render a sentence with marks in Python's terms."""
-    words = PYTHON_WORDS.sub(r"\1", COMMAND_LINE_WORDS.sub("", sentence))
-    return ARGUMENT.sub(lambda mention: "=".join(filter(None, mention.groups())), words)
+    return ARGUMENT.sub(lambda mention: "=".join(filter(None, mention.groups())), sentence)
 
 
 def at_command_line(sentence: str, spelling: Callable[..., str]) -> str:
@@ -273,8 +300,7 @@ def at_command_line(sentence: str, spelling: Callable[..., str]) -> str:
         except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):  # marks in a text of someone else's
             return "=".join(filter(None, (name, value)))
 
-    words = COMMAND_LINE_WORDS.sub(r"\1", PYTHON_WORDS.sub("", sentence))
-    return ARGUMENT.sub(spelled, words)
+    return ARGUMENT.sub(spelled, sentence)
 
 
 class Worded(Exception):  # noqa: N818 - what errors and warnings have in common

@@ -217,7 +217,7 @@ def test_label_false_is_no_label(folder, frames):
             'scale = "minmax"',
             "some.toml: 'scale': 'minmax' is not one of 'auto', 'none', 'pooled', 'study', 'reference=NAME'.",
         ),
-        ("k = 1", "some.toml: 'k': '1': the number of clusters lies between 2 and 1,000."),
+        ("k = 1", "some.toml: 'k': '1': write numbers of clusters from 2 to 1,000"),
         ("made = 3", "some.toml: the table [made] is damaged, because 'versions' in it must be a table of texts,"),
         ("[made]\nversions = 3\n[made.data]", "'versions' in it must be a table of texts, got 3: delete [made],"),
         ("[made]\ndata = []\n[made.versions]", "'data' in it must be a table of texts, got []: delete [made],"),

@@ -75,7 +75,7 @@ def test_another_question_in_an_unfinished_folder_is_refused(folder, whole):
     for name in listed(folder / "out"):  # as if it had been killed before its results were written
         (folder / "out" / name).unlink()
     done = invoke(*ASK, "--seed", "3", "--out", "out", code=2)
-    assert "holds what another run has finished: seed is 3, was 0." in done.stderr
+    assert "holds the checkpoint of another run: seed is 3, was 0." in done.stderr
     assert "name another folder with --out; --force discards it." in done.stderr
     invoke(*ASK, "--out", "out")
     assert contents(folder / "out") == whole
@@ -124,7 +124,7 @@ def test_scores_of_a_class_that_was_corrected_do_not_come_back(folder):
         (folder / "out" / name).unlink()
     (folder / "mine.py").write_text(MINE.replace("FEATURE", "1"))
     done = process(*ask, "--out", "out", env=environment, code=2)
-    assert "holds what another run has finished: the code of mine.Mine.fit has changed." in done.stderr
+    assert "holds the checkpoint of another run: the code of mine.Mine.fit has changed." in done.stderr
 
 
 def test_a_damaged_block_is_named_and_does_not_change_the_results(folder, whole):

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.support import invoke
 
 from clustrep.cli.clusterer_names import numbers_of_range, ranged_clusterers_of, without_range
-from clustrep.cli.options import ParameterValues
+from clustrep.cli.options import Numbers
 from clustrep.errors import ParameterError
 
 
@@ -75,7 +75,7 @@ def test_what_is_refused(specs, for_all, parameter):
 
 
 def test_values_of_an_option():
-    values = ParameterValues()
+    values = Numbers(whole=False)
     assert values.convert("0.1,0.5:1.5:3,0.5", None, None) == (0.1, 0.5, 1.0, 1.5)
     assert values.convert([0.1, 2], None, None) == (0.1, 2.0)
     whole = values.convert("1:3", None, None)

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import clustrep as cr
-from clustrep.data import duplicates
+from clustrep.data import comparability as checks
 from clustrep.errors import DataWarning
 
 NAMES = ["alpha", "beta", "gamma"]
@@ -224,8 +224,8 @@ def test_near_duplicates_are_those_of_brute_force(rng, p):
     distances = np.linalg.norm(Z[:, None] - Z[None], axis=2) + np.where(np.eye(len(Z)), np.inf, 0)
     nearest, ordered = distances.argmin(axis=1), np.sort(distances, axis=1)
     expected = {(i, int(nearest[i])) for i in range(len(Z)) if i < nearest[i] and ordered[i, 0] * 100 < ordered[i, 1]}
-    short = duplicates.shortened(tables.values())
-    pairs = duplicates.near_rows(short, duplicates.dimension_of(short))
+    short = checks.shortened(tables.values())
+    pairs = checks.near_rows(short, checks.dimension_of(short))
     assert {(pair.first, pair.second) for pair in pairs} == expected == {(0, 67), (1, 110), (2, 93)}
     assert kinds(tables) == {("near-duplicated samples", "alpha, beta")}
 
@@ -234,7 +234,7 @@ def test_near_duplicates_are_those_of_brute_force(rng, p):
 def test_two_nearest_rows_are_those_of_brute_force(rng, p):
     Z = rng.normal(size=(1203, p))
     distances = np.sqrt(((Z[:, None] - Z[None]) ** 2).sum(axis=2)) + np.where(np.eye(len(Z)), np.inf, 0)
-    nearest, first, second = duplicates.nearest_two(Z)
+    nearest, first, second = checks.nearest_two(Z)
     np.testing.assert_array_equal(nearest, distances.argmin(axis=1))
     np.testing.assert_allclose(np.stack([first, second], axis=1), np.sort(distances, axis=1)[:, :2])
 
@@ -242,11 +242,11 @@ def test_two_nearest_rows_are_those_of_brute_force(rng, p):
 @pytest.mark.parametrize("d", [2, 5])
 def test_dimension(rng, d):
     Z = rng.random((2000, d)) @ rng.normal(size=(d, 30))
-    assert duplicates.dimension_of([Z]) == pytest.approx(d, rel=0.2)
+    assert checks.dimension_of([Z]) == pytest.approx(d, rel=0.2)
 
 
 def test_a_search_that_is_skipped_is_told(rng, monkeypatch):
-    monkeypatch.setattr(duplicates, "MOST_SAMPLES", 100)
+    monkeypatch.setattr(checks, "MOST_SAMPLES", 100)
     assert kinds(gaussians(rng)) == {("not checked", "all studies")}
 
 

@@ -105,7 +105,7 @@ def test_labels_stay_aside_and_what_makes_no_sense_is_refused():
         cr.Studies(FRAMES, gower=True, scale="study")
     with pytest.raises(ParameterError, match="gower=True needs tables, and 'x' is a Study already"):
         cr.Studies([cr.Study(np.eye(3), "x")], gower=True)
-    with pytest.raises(DataError, match=r"not numeric: 'sex' .*gower=True\)` takes categories, for Gower's distance"):
+    with pytest.raises(DataError, match=r"non-numeric \w+: 'sex' .*gower=True takes categories, for Gower's distance"):
         cr.Studies(FRAMES)
 
 

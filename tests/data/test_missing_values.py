@@ -41,7 +41,7 @@ def test_missing_values_are_kept_where_they_are_allowed(frames):
     np.testing.assert_array_equal(study.X, frames["a"].to_numpy())
     assert study.has_missing
     assert not cr.Study(frames["a"].fillna(0.0), "a", allow_missing=True).has_missing
-    with pytest.raises(DataError, match=r"Fill them in, or drop .* the first step of the clusterer is an imputer"):
+    with pytest.raises(DataError, match=r"Fill them in, or drop .* the first step of the clusterer"):
         cr.Study(frames["a"], "a")
     with pytest.raises(DataError, match=r"1 feature of which all values are missing: y\. Leave it out"):
         cr.Study(frames["a"].assign(y=np.nan), "a", allow_missing=True)
@@ -120,7 +120,7 @@ def test_local_scores_fill_them_in(frames):
     np.testing.assert_array_equal(at.distribution, of_tables.distribution)
     with pytest.raises(DataError, match=r"at has 1 infinite value in"):
         cr.local_replicability(clusterer, train=frames["a"], test=frames["b"], at=[[np.inf, np.nan, 0]], **FEW)
-    with pytest.raises(DataError, match="`local_replicability` take them where the first step"):
+    with pytest.raises(DataError, match="as the first step of the clusterer"):
         cr.local_replicability(KMeans(2, n_init=2), train=frames["a"], test=frames["b"], **FEW)
 
 
@@ -166,7 +166,7 @@ def test_the_command_line_fills_them_in(frames, tmp_path, monkeypatch):
     quick = ["--k", "2", "--clusterer", "kmeans", "--resamples", "3", "--null", "none", "--figures", "none"]
     quick += ["--jobs", "1", "--quiet"]
     refused = invoke("run", "a.csv", "b.csv", *quick, code=3).stderr
-    assert "fill them in inside every draw with --impute median" in " ".join(refused.split())
+    assert "fill them in inside every resample with --impute 'median'" in " ".join(refused.split())
     invoke("run", "a.csv", "b.csv", "--impute", "nearest", *quick, "--out", "there")
     assert cr.load("there/result.npz").n_clusters == 2
 

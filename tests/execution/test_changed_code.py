@@ -149,7 +149,7 @@ def fail(*_):
 )
 def test_scores_of_other_code_are_refused_and_the_change_is_named(mine, ask, before, after, difference):
     ask(mine().Mine())
-    with pytest.raises(OtherRun, match=rf"another run has finished: {difference}\. Ask"):
+    with pytest.raises(OtherRun, match=rf"checkpoint of another run: {difference}\. Ask"):
         ask(mine((before, after)).Mine())
     ask(mine().Mine())
 
@@ -197,7 +197,7 @@ def test_a_class_inside_a_pipeline(mine, ask):
 def test_agreements_and_resamplings(mine, ask, options):
     clusterer = KMeans(2, n_init=1)
     ask(clusterer, **options(mine()))
-    with pytest.raises(OtherRun, match=r"another run has finished: the value of also_mine.FACTOR has changed\. Ask"):
+    with pytest.raises(OtherRun, match=r"checkpoint of another run: the value of also_mine.FACTOR has changed\. Ask"):
         ask(clusterer, **options(mine(("FACTOR = 1", "FACTOR = 2"))))
 
 
@@ -321,7 +321,7 @@ def test_another_version_of_a_package_that_every_run_needs(ask, versions):
     versions(scikit_learn="1.6.1")
     ask(KMeans(2, n_init=1))
     versions(scikit_learn="1.7.0")
-    with pytest.raises(OtherRun, match=r"finished: the version of scikit-learn is 1\.7\.0, was 1\.6\.1\. Ask"):
+    with pytest.raises(OtherRun, match=r"another run: the version of scikit-learn is 1\.7\.0, was 1\.6\.1\. Ask"):
         ask(KMeans(2, n_init=1))
 
 
@@ -340,7 +340,7 @@ def test_another_version_of_a_clusterer_s_package(ask, versions, package, make):
     ask(make())
     versions(**{package: "1.1"})
     assert identity_of(make()) != before
-    with pytest.raises(OtherRun, match=rf"another run has finished: the version of {package} is 1\.1, was 1\.0\. Ask"):
+    with pytest.raises(OtherRun, match=rf"checkpoint of another run: the version of {package} is 1\.1, was 1\.0\. Ask"):
         ask(make())
 
 

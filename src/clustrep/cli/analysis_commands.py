@@ -15,14 +15,14 @@ from clustrep.cli import options
 from clustrep.cli.clusterer_names import (
     BY_GOWER,
     DEFAULT_CLUSTERERS,
-    clusterer_of,
     in_pipelines,
     needing_k,
+    only_clusterer_of,
     ranged_clusterers_of,
     without_range,
 )
 from clustrep.cli.config_file import warn_of_changes
-from clustrep.cli.console import BAD_DATA, Failure, exit_if_failed, progress_told, write_message
+from clustrep.cli.console import BAD_DATA, USAGE, Failure, exit_if_failed, progress_told, write_message
 from clustrep.cli.input_files import (
     read_studies,
     read_unscaled,
@@ -38,7 +38,6 @@ from clustrep.cli.output import (
     CONFIG,
     RESULT,
     Output,
-    Results,
     check_folder,
     claim_folder,
     figures_of,
@@ -309,7 +308,7 @@ def compute_shard(ctx: click.Context, settings: dict[str, Any]) -> None:
     with options.configured(settings):
         provenance = continued(settings, partial(compute_share, shard, clusterers, studies, **arguments))
     with ctx.meta[CLAIM].transaction() as staged:
-        write_config(ctx, settings, Results(staged, settings["out"]), provenance, studies)
+        write_config(ctx, settings, staged, settings["out"], provenance, studies)
     if not settings["quiet"]:
         write_message(f"Shard {shard.number} of {shard.of} is in {settings['out']}, for `clustrep merge`.")
 
@@ -321,7 +320,6 @@ def compute_shard(ctx: click.Context, settings: dict[str, Any]) -> None:
     type=options.FILE,
     metavar="DIR",
     default="clustrep-results",
-    show_default=True,
     help="The folder for the results.",
 )
 @options.force
@@ -352,9 +350,9 @@ def merge(ctx: click.Context, /, shards: tuple[Path, ...], **settings: Any) -> N
         kept_by_shards = [shard / STATE / CHECKPOINT for shard in shards]
         try:
             merge_into(kept, kept_by_shards)
-        except OtherRun:
+        except OtherRun as other:
             if not settings["force"]:
-                raise
+                raise discardable(settings["out"], other) from None
             shutil.rmtree(kept)
             merge_into(kept, kept_by_shards)
     arguments = ["--config", str(shards[0] / CONFIG), "--out", str(settings["out"]), "--jobs", str(settings["n_jobs"])]
@@ -384,7 +382,7 @@ def continued(settings: dict[str, Any], function: Callable[..., T]) -> T:
                 return function()
         except OtherRun as other:
             if not settings["force"]:
-                raise
+                raise discardable(settings["out"], other) from None
             if not settings["quiet"]:
                 write_message(f"--force discards the checkpoint in {settings['out']}: {other.differences}.")
         shutil.rmtree(folder)
@@ -394,6 +392,15 @@ def continued(settings: dict[str, Any], function: Callable[..., T]) -> T:
         if holds_replicates(folder):
             write_message(f"The same command resumes from the checkpoint in {settings['out']}.")
         raise
+
+
+def discardable(folder: Path, other: OtherRun) -> Failure:
+    """Say what to do about the checkpoint of another run in the folder of the results."""
+    return Failure(
+        f"{folder} holds the checkpoint of another run: {other.differences}. Ask the same again, or name another "
+        "folder with --out; --force discards it.",
+        USAGE,
+    )
 
 
 def tell_changes() -> Callable[[Preliminary], None]:
@@ -492,12 +499,8 @@ def valleys(ctx: click.Context, /, **settings: Any) -> None:
       clustrep valleys mainz.csv transbig.csv vdx.csv --scale study --k 2:8
     """
     check_files(settings, fewest=2)
-    if len(settings["clusterer"]) > 1:
-        raise click.UsageError("valleys takes one --clusterer.")
+    name, clusterer = only_clusterer_of(ctx, settings)
     claim_folder(ctx, settings)
-    settings["clusterer"] = settings["clusterer"] or DEFAULT_CLUSTERERS[:1]
-    (name,) = settings["clusterer"]
-    clusterer = clusterer_of(name)
     needing_k({name: clusterer})
     from clustrep import Report
     from clustrep.separation import density_valleys

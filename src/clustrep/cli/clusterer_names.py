@@ -6,7 +6,6 @@ import importlib
 import inspect
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from types import ModuleType
 from typing import Any
 
 import click
@@ -14,7 +13,7 @@ from click.core import ParameterSource
 
 from clustrep.cli.console import prints_to_stderr, write_warning
 from clustrep.errors import ParameterError
-from clustrep.text import nearest
+from clustrep.text import nearest, said_by
 
 # Module, class, and the parameters that differ from the class's defaults unless the user sets them.
 SHORT_NAMES: dict[str, tuple[str, str, dict[str, Any]]] = {
@@ -174,6 +173,15 @@ def needing_k(clusterers: Mapping[str, Any]) -> list[str]:
     return names
 
 
+def only_clusterer_of(ctx: click.Context, settings: dict[str, Any]) -> tuple[str, Any]:
+    """Make the one clusterer of a command that takes one, by default the first; return its name, too."""
+    if len(settings["clusterer"]) > 1:
+        raise click.UsageError(f"{ctx.info_name} takes one --clusterer.")
+    settings["clusterer"] = settings["clusterer"] or DEFAULT_CLUSTERERS[:1]
+    (name,) = settings["clusterer"]
+    return name, clusterer_of(name)
+
+
 def clusterer_of(spec: str) -> Any:
     """Make a clusterer of `name` or `name:parameter=value,…`."""
     name, _, assignments = spec.partition(":")
@@ -184,8 +192,16 @@ def clusterer_of(spec: str) -> Any:
         if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
     }
     for assignment in [text.strip() for text in assignments.split(",") if text.strip()]:
-        parameter, value = _assignment(assignment, kind, accepted, spec)
-        parameters[parameter] = value
+        parameter, equals, value = (part.strip() for part in assignment.partition("="))
+        if not equals or not parameter:
+            raise _impossible(spec, f"write parameters as name=value, got {assignment!r}.")
+        if parameter not in accepted:
+            others = ", ".join(other for other in accepted if other not in NUMBER_OF_CLUSTERS)
+            hint = nearest(parameter, list(accepted)) or f" It has {others}."
+            raise _impossible(spec, f"{kind.__name__} has no parameter {parameter!r}.{hint}")
+        if parameter in NUMBER_OF_CLUSTERS:
+            raise _impossible(spec, "the number of clusters is set by --k.")
+        parameters[parameter] = value_of(value)
     needed = [
         name for name, parameter in accepted.items() if parameter.default is parameter.empty and name not in parameters
     ]
@@ -196,22 +212,13 @@ def clusterer_of(spec: str) -> Any:
             clusterer = kind(**parameters)
     except (Exception, SystemExit) as error:
         raise _impossible(spec, f"can't be made: {type(error).__name__}: {error}.") from None
-    _check_parameters(clusterer, spec)
+    if hasattr(clusterer, "_parameter_constraints"):  # which scikit-learn's own clusterers have, and few others
+        try:
+            clusterer._validate_params()  # now, rather than in every resample
+        except ValueError as error:
+            sentence = said_by(error, 1000).replace("<class '", "").replace("'>", "")
+            raise _impossible(spec, f"{sentence}.") from None
     return clusterer
-
-
-def _assignment(text: str, kind: type, accepted: Iterable[str], spec: str) -> tuple[str, Any]:
-    """Read `parameter=value` for a class that accepts some parameters."""
-    name, equals, value = (part.strip() for part in text.partition("="))
-    if not equals or not name:
-        raise _impossible(spec, f"write parameters as name=value, got {text!r}.")
-    if name not in accepted:
-        others = ", ".join(other for other in accepted if other not in NUMBER_OF_CLUSTERS)
-        hint = nearest(name, list(accepted)) or f" It has {others}."
-        raise _impossible(spec, f"{kind.__name__} has no parameter {name!r}.{hint}")
-    if name in NUMBER_OF_CLUSTERS:
-        raise _impossible(spec, "the number of clusters is set by --k.")
-    return name, value_of(value)
 
 
 def _impossible(spec: str, sentence: str) -> ParameterError:
@@ -243,7 +250,16 @@ def _kind(name: str, spec: str) -> tuple[type, dict[str, Any]]:
             f"there is no clusterer {name!r}; there are {', '.join(SHORT_NAMES)}, and any class by its dotted name, "
             f"such as sklearn.cluster.MeanShift.{nearest(name, SHORT_NAMES)}",
         )
-    module = _module(module_name, spec)
+    try:
+        with prints_to_stderr():
+            module = importlib.import_module(module_name)
+    except (Exception, SystemExit) as error:  # the module is the user's, and may do anything
+        lacking = error.name if isinstance(error, ModuleNotFoundError) else None
+        if lacking is not None and f"{module_name}.".startswith(f"{lacking}."):
+            raise _impossible(spec, f"there is no module {module_name!r} to import.") from None
+        raise _impossible(
+            spec, f"{module_name!r} can't be imported: {type(error).__name__}: {said_by(error)}."
+        ) from None
     kind = getattr(module, class_name, None)
     if kind is None:
         raise _impossible(spec, f"module {module_name!r} has no {class_name!r}.{nearest(class_name, dir(module))}")
@@ -251,26 +267,3 @@ def _kind(name: str, spec: str) -> tuple[type, dict[str, Any]]:
     if not has_fit_predict or kind.__name__.endswith("Mixin"):
         raise _impossible(spec, f"{name} is not a clusterer: it has no fit_predict.")
     return kind, {}
-
-
-def _module(name: str, spec: str) -> ModuleType:
-    try:
-        with prints_to_stderr():
-            return importlib.import_module(name)
-    except (Exception, SystemExit) as error:  # the module is the user's, and may do anything
-        lacking = error.name if isinstance(error, ModuleNotFoundError) else None
-        if lacking is not None and (name == lacking or name.startswith(f"{lacking}.")):
-            raise _impossible(spec, f"there is no module {name!r} to import.") from None
-        first_line = str(error).split("\n")[0].rstrip(".")
-        raise _impossible(spec, f"{name!r} can't be imported: {type(error).__name__}: {first_line}.") from None
-
-
-def _check_parameters(clusterer: Any, spec: str) -> None:
-    """Let scikit-learn say now, rather than in every replicate, that a value is impossible."""
-    if not hasattr(clusterer, "_parameter_constraints"):  # which scikit-learn's own clusterers have, and few others
-        return
-    try:
-        clusterer._validate_params()
-    except ValueError as error:
-        sentence = str(error).split("\n")[0].replace("<class '", "").replace("'>", "")
-        raise _impossible(spec, f"{sentence.rstrip('.')}.") from None

@@ -24,7 +24,7 @@ NOT_WRITTEN = ("out", "force", "json", "config", "quiet", "jobs", "engine", "all
 
 PATHS = ("studies", "features", "map", "out", "functions", "scores", "study", "secret")
 
-LISTS = ("numbers", "values", "words")  # types whose values may be written as a list
+LISTS = ("numbers", "words")  # types whose values may be written as a list
 
 
 def key_of(parameter: click.Parameter) -> str:
@@ -94,38 +94,32 @@ def _toml(path: Path) -> dict[str, Any]:
 
 def _checked(parameter: click.Parameter, value: Any, subject: str) -> Any:
     """Check that TOML's value has the option's type, and that the option accepts it."""
+    items = value if isinstance(value, list) else [value]
     if isinstance(value, dict):
         raise click.BadParameter(f"{subject} is a table, but an option is a value or a list.")
-    if any(isinstance(item, str) and "\0" in item for item in (value if isinstance(value, list) else [value])):
+    if any(isinstance(item, str) and "\0" in item for item in items):
         raise click.BadParameter(f"{subject} holds a zero byte, which no name has: {value!r}.")
-    if bool(getattr(parameter, "multiple", False)) or parameter.nargs == -1:
-        items = value if isinstance(value, list) else [value]
-        if not all(isinstance(item, str) for item in items):
-            raise click.BadParameter(f"{subject} must be a list of texts, got {value!r}.")
-        return items
-    wanted, fits = _type_of(parameter, value)
-    if not fits:
+    takes_several = bool(getattr(parameter, "multiple", False)) or parameter.nargs == -1
+    types: set[type] = {str}
+    wanted = "a list of texts" if takes_several else "a text"
+    if getattr(parameter, "is_flag", False):
+        wanted, types = "true or false", {bool}
+    elif isinstance(parameter.type, click.types.IntParamType):
+        wanted, types = "a whole number", {int}
+    elif isinstance(parameter.type, click.types.FloatParamType):
+        wanted, types = "a number", {int, float}
+    elif parameter.type.name in LISTS:
+        wanted, types = "a text or a list", {str, int, float}
+    may_be_list = takes_several or parameter.type.name in LISTS
+    if not {type(item) for item in items} <= types or (isinstance(value, list) and not may_be_list):
         raise click.BadParameter(f"{subject} must be {wanted}, got {value!r}.")
+    if takes_several:
+        return items
     try:
         parameter.type.convert(value, parameter, None)
     except click.BadParameter as error:
         raise click.BadParameter(f"{subject}: {error.message}") from None
     return value
-
-
-def _type_of(parameter: click.Parameter, value: Any) -> tuple[str, bool]:
-    """Say in words which type an option's value has in TOML, and whether this value has it."""
-    if getattr(parameter, "is_flag", False):
-        return "true or false", isinstance(value, bool)
-    if isinstance(parameter.type, click.types.IntParamType):
-        return "a whole number", isinstance(value, int) and not isinstance(value, bool)
-    if isinstance(parameter.type, click.types.FloatParamType):
-        return "a number", isinstance(value, int | float) and not isinstance(value, bool)
-    if parameter.type.name in LISTS:
-        items = value if isinstance(value, list) else [value]
-        fits = all(isinstance(item, str | int | float) and not isinstance(item, bool) for item in items)
-        return "a text or a list", fits
-    return "a text", isinstance(value, str)
 
 
 def _from_folder(folder: Path, value: Any) -> Any:

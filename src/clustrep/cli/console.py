@@ -36,7 +36,7 @@ from clustrep.errors import (
 )
 from clustrep.text import Worded, at_command_line, option, printable
 
-INTERNAL, USAGE, BAD_DATA, SOME_FAILED, INTERRUPTED = 1, 2, 3, 4, 130
+INTERNAL, USAGE, BAD_DATA, SOME_FAILED, INTERRUPTED, TERMINATED = 1, 2, 3, 4, 130, 143
 DEBUG = "CLUSTREP_DEBUG"
 
 
@@ -79,15 +79,10 @@ class Failure(click.ClickException):
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Write the sentence."""
-        write_message(on_one_line(self.message), mark=click.style("error:", fg="red", bold=True) + " ")
-
-
-class Interrupted(Failure):
-    """Ends the program because its user interrupted it."""
-
-    def show(self, file: IO[Any] | None = None) -> None:
-        """Write the sentence, which is no error."""
-        write_message(self.message)
+        is_error = self.exit_code not in (INTERRUPTED, TERMINATED)
+        write_message(
+            on_one_line(self.message), mark=click.style("error:", fg="red", bold=True) + " " if is_error else ""
+        )
 
 
 class Commands(click.Group):
@@ -95,7 +90,7 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command, and turn whatever it raises into a sentence and an exit code."""
-        from clustrep.execution.workers import TERMINATED, Terminated, termination_heard
+        from clustrep.execution.workers import Terminated, termination_heard
 
         try:
             with termination_heard(), warnings_told(partial(self.worded, ctx)) as ctx.obj:
@@ -106,9 +101,9 @@ class Commands(click.Group):
             error.message = printable(error.message, lines=True)  # type: ignore[misc]
             raise
         except Terminated:
-            raise Interrupted("Terminated.", TERMINATED) from None
+            raise Failure("Terminated.", TERMINATED) from None
         except (KeyboardInterrupt, click.Abort):
-            raise Interrupted("Interrupted.", INTERRUPTED) from None
+            raise Failure("Interrupted.", INTERRUPTED) from None
         except (DataError, AllReplicatesFailed, EngineLost, WorkerKilled) as error:
             raise Failure(self.worded(ctx, error), BAD_DATA) from None
         except ClustrepError as error:
@@ -201,31 +196,19 @@ def prints_to_stderr() -> Iterator[None]:
         yield
         return
     sys.stdout.flush()
-    with contextlib.redirect_stdout(sys.stderr), _descriptor_of_stderr():
-        yield
-
-
-@contextlib.contextmanager
-def _descriptor_of_stderr() -> Iterator[None]:
-    """Point descriptor 1, which whatever is not Python writes to, and workers inherit, to where 2 points."""
-    try:
-        stdout = os.dup(1)
-        os.dup2(2, 1)
-    except OSError:  # one of them is closed
-        yield
-        return
-    try:
-        yield
-    finally:
-        _flush_compiled_code()
-        os.dup2(stdout, 1)
-        os.close(stdout)
-
-
-def _flush_compiled_code() -> None:
-    """Write out what C's `printf` holds back; it would come at the end of the process, behind the data."""
-    with contextlib.suppress(OSError, AttributeError, TypeError):  # Windows has no such library
-        ctypes.CDLL(None).fflush(None)
+    with contextlib.ExitStack() as undo:
+        undo.enter_context(contextlib.redirect_stdout(sys.stderr))
+        # Descriptor 1, which whatever is not Python writes to, and workers inherit, points to where 2 points.
+        with contextlib.suppress(OSError):  # one of them is closed
+            stdout = os.dup(1)
+            undo.callback(os.close, stdout)
+            os.dup2(2, 1)
+            undo.callback(os.dup2, stdout, 1)
+        try:
+            yield
+        finally:  # what C's `printf` holds back would come at the end of the process, behind the data
+            with contextlib.suppress(OSError, AttributeError, TypeError):  # Windows has no such library
+                ctypes.CDLL(None).fflush(None)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,6 @@ from clustrep.cli import options
 from clustrep.cli.console import BAD_DATA, Failure, in_options, write_data, write_message, write_page
 from clustrep.cli.input_files import notes_on, read_unscaled, scaled_by, warn_of_scales
 from clustrep.cli.output import CONFIG, PAGE, RESULT
-from clustrep.data.comparability import Note
 from clustrep.data.readers.source import study_names
 from clustrep.errors import ClustrepError, DataWarning
 from clustrep.files.archives import SUMS, check_files, has_sums
@@ -32,7 +31,6 @@ NEEDED = re.compile(rf"result(-\d+)?\.npz|{re.escape(CONFIG)}")  # of the files 
     "format_name",
     type=click.Choice(["html", "markdown", "json"]),
     default="html",
-    show_default=True,
     help="What to make.",
 )
 @click.option("--out", type=options.FILE, metavar="FILE", help="The file to write; - is stdout.")
@@ -110,7 +108,7 @@ def inspect(**settings: Any) -> None:
     if not settings["studies"]:
         raise click.UsageError("name at least one file.")
 
-    inspection = inspect_files(settings, read_unscaled)
+    inspection = inspect_files(settings)
     if settings["json"]:
         import json
 
@@ -125,23 +123,28 @@ def inspect(**settings: Any) -> None:
 # What can be said of files before anything is computed
 
 
-Reader = Callable[[dict[str, Any]], Studies]
-
-
-def inspect_files(settings: dict[str, Any], read: Reader) -> dict[str, Any]:
+def inspect_files(settings: dict[str, Any]) -> dict[str, Any]:
     """Read all files together; where that fails, each by itself, to say with which of them something is wrong."""
     suspicions: list[str] = []
-    studies, problem = _attempt(read, settings, suspicions)
+    studies, problem = _attempt(settings, suspicions)
     if studies is not None:
         dropped = {name: len(features) for name, features in studies.dropped.items()}
         files = [_facts(study, dropped[name]) for name, study in studies.items()]
         shared: dict[str, Any] | None = {"features": len(studies.features), "dropped": dropped}
         problems: list[str] = []
-        notes = [_worded(note) for note in notes_on(studies, settings["scale"]).notes]
+        command = click.get_current_context().command
+        notes = [
+            {
+                "study": note.study,
+                "kind": note.kind,
+                "sentence": note.sentence,
+                "remedy": in_options(Worded(note.advice), command),
+            }
+            for note in notes_on(studies, settings["scale"]).notes
+        ]
     else:
-        files = _inspect_each(settings, read, suspicions)
-        shared = None
-        notes = []
+        files = _inspect_each(settings, suspicions)
+        shared, notes = None, []
         problems = list(dict.fromkeys([*(facts["problem"] for facts in files if "problem" in facts), problem]))
     return {
         "files": files,
@@ -152,12 +155,16 @@ def inspect_files(settings: dict[str, Any], read: Reader) -> dict[str, Any]:
     }
 
 
-def _inspect_each(settings: dict[str, Any], read: Reader, suspicions: list[str]) -> list[dict[str, Any]]:
+def _inspect_each(settings: dict[str, Any], suspicions: list[str]) -> list[dict[str, Any]]:
     files: list[dict[str, Any]] = []
     paths = settings["studies"]
-    for path, name in zip(paths, _names(paths), strict=True):
+    try:
+        names = study_names(paths)
+    except ClustrepError:
+        names = [path.stem for path in paths]
+    for path, name in zip(paths, names, strict=True):
         transposed = [study for study in settings["transpose_only"] if study == name]
-        studies, problem = _attempt(read, {**settings, "studies": [path], "transpose_only": transposed}, suspicions)
+        studies, problem = _attempt({**settings, "studies": [path], "transpose_only": transposed}, suspicions)
         if studies is None:
             files.append({"file": str(path), "problem": problem})
         else:
@@ -176,25 +183,13 @@ def _facts(study: Study, n_dropped: int) -> dict[str, Any]:
     }
 
 
-def _worded(note: Note) -> dict[str, str]:
-    remedy = in_options(Worded(note.advice), click.get_current_context().command)
-    return {"study": note.study, "kind": note.kind, "sentence": note.sentence, "remedy": remedy}
-
-
-def _names(paths: Sequence[Path]) -> list[str]:
-    try:
-        return study_names(paths)
-    except ClustrepError:
-        return [path.stem for path in paths]
-
-
-def _attempt(read: Reader, settings: dict[str, Any], suspicions: list[str]) -> tuple[Studies | None, str]:
+def _attempt(settings: dict[str, Any], suspicions: list[str]) -> tuple[Studies | None, str]:
     """Read files; return the unscaled studies, or what is wrong with the files, and collect what looks wrong."""
     command = click.get_current_context().command
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DataWarning)
         try:
-            unscaled = read(settings)
+            unscaled = read_unscaled(settings)
             warn_of_scales(scaled_by(settings["scale"], unscaled))
             return unscaled, ""
         except ClustrepError as error:

@@ -12,7 +12,7 @@ from click.core import ParameterSource
 from clustrep.data.values import AUTO
 from clustrep.errors import DataError, DataWarning, warn
 from clustrep.files.folders import nearest_entries
-from clustrep.text import argument
+from clustrep.text import argument, listing, plural
 
 if TYPE_CHECKING:
     from clustrep import Studies
@@ -50,7 +50,6 @@ def warn_of_one_study(settings: dict[str, Any]) -> None:
     """Say that an h5ad file without --study-key is one study, and which columns could tell several apart."""
     from clustrep.data.readers import reader_of
     from clustrep.data.readers.h5ad import H5AD
-    from clustrep.text import listing
 
     path, *others = settings["studies"]
     if others or settings["study_key"] or reader_of(path) is not H5AD:
@@ -121,8 +120,6 @@ def label_of(settings: dict[str, Any]) -> Any:
 
 def select_features(studies: Studies, path: Path) -> Studies:
     """Keep the features that a file lists and all studies have."""
-    from clustrep.text import listing, plural
-
     wanted = listed_features(path)
     shared = set(studies.features)
     selected = [name for name in wanted if name in shared]
@@ -133,8 +130,7 @@ def select_features(studies: Studies, path: Path) -> Studies:
         )
     if len(selected) < len(wanted):
         lacking = [name for name in wanted if name not in shared]
-        are = "is" if len(lacking) == 1 else "are"
-        warn(f"{plural(len(lacking), 'feature')} of {path} {are} not in all studies: {listing(lacking)}.", DataWarning)
+        warn(f"Not in all studies: {plural(len(lacking), 'feature')} of {path} ({listing(lacking)}).", DataWarning)
     return studies.select(selected)
 
 
@@ -143,10 +139,8 @@ def listed_features(path: Path) -> list[str]:
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except OSError as error:
-        raise DataError(
-            f"The list of features {path} can't be read: {error.strerror}. Name another file, or make it readable."
-            f"{nearest_entries(path) if isinstance(error, FileNotFoundError) else ''}"
-        ) from None
+        hint = nearest_entries(path) if isinstance(error, FileNotFoundError) else ""
+        raise DataError.unreadable(f"The list of features {path}", error, hint) from None
     except UnicodeDecodeError:
         raise DataError(
             f"The list of features {path} is not text in UTF-8: save it again with that encoding."
@@ -187,11 +181,9 @@ def warn_of_scales(studies: Studies) -> None:
     if together[n_deciding - 1] <= MOST_OF_VARIANCE or n_deciding > max(1, min(MOST_NAMED, SMALL_PART * n_features)):
         return
     names = " and ".join(repr(studies.features[place]) for place in largest[:n_deciding])
-    subject, has, decide = f"Feature {names}", "has", "it alone decides"
-    if n_deciding > 1:
-        subject, has, decide = f"{n_deciding} of {n_features} features, {names},", "have", "they alone decide"
     warn(
-        f"{subject} {has} {together[n_deciding - 1]:.0%} or more of the variance in every study: {decide} which "
-        f"samples are near each other. Bring the features to one scale with {argument('scale', 'pooled')}.",
+        f"{together[n_deciding - 1]:.0%} or more of the variance in every study is that of "
+        f"{plural(n_deciding, 'feature')} of {n_features} ({names}), and so are distances between samples. Bring the "
+        f"features to one scale with {argument('scale', 'pooled')}.",
         DataWarning,
     )

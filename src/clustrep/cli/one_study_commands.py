@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clustrep.cli import options
-from clustrep.cli.clusterer_names import DEFAULT_CLUSTERERS, clusterer_of
+from clustrep.cli.clusterer_names import only_clusterer_of
 from clustrep.cli.console import exit_if_failed
 from clustrep.cli.input_files import read_studies
 from clustrep.cli.options import Words, WordsOption, accepted_indices
@@ -53,12 +53,8 @@ def stability(ctx: click.Context, /, **settings: Any) -> None:
     n_files = len(settings["studies"])
     if n_files != 1:
         raise click.UsageError(f"name one file, got {n_files}; for several studies there is `clustrep run`.")
-    if len(settings["clusterer"]) > 1:
-        raise click.UsageError("stability takes one --clusterer.")
+    name, clusterer = only_clusterer_of(ctx, settings)
     claim_folder(ctx, settings)
-    settings["clusterer"] = settings["clusterer"] or DEFAULT_CLUSTERERS[:1]
-    (name,) = settings["clusterer"]
-    clusterer = clusterer_of(name)
     from clustrep import Report
     from clustrep.stability import validate
 

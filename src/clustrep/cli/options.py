@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import click
 
-from clustrep.cli.clusterer_names import SHORT_NAMES, numbers_of_range
+from clustrep.cli.clusterer_names import SHORT_NAMES, numbers_of_range, value_of
 from clustrep.cli.config_file import read_config
 from clustrep.cli.console import prints_to_stderr, progress_told
 from clustrep.cli.output import NO_FIGURES
@@ -48,50 +48,29 @@ class WholeNumber(click.IntRange):
     name = "whole number"
 
 
-class ClusterNumbers(click.ParamType):  # type: ignore[type-arg]
-    """Numbers of clusters: `4`, `2:8` (both ends included) or `2,3,5`."""
+class Numbers(click.ParamType):  # type: ignore[type-arg]
+    """Numbers and ranges of them: `4`, `2:8` (both ends included), `2,3,5`, `0.1:2.0` (ten) or `0.1:2.0:5` (five)."""
 
     name = "numbers"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+    def __init__(self, *, whole: bool):
+        self.whole = whole  # numbers of clusters
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
         """Read numbers and ranges, each number once."""
         if isinstance(value, tuple):
             return value
-        numbers: list[int] = []
+        numbers: list[float] = []
         for text in _parts(value):
-            try:
-                ends = [int(end) for end in text.split(":")]
-            except ValueError:
-                ends = []
-            if len(ends) not in (1, 2):
-                self.fail(f"{text!r} is no number of clusters: write 4, 2:8 or 2,3,5.", param, ctx)
-            if ends[0] > ends[-1]:
-                self.fail(f"{text!r} begins with its larger end: write {ends[-1]}:{ends[0]}.", param, ctx)
-            if ends[0] < 2 or ends[-1] > LARGEST_K:
-                self.fail(f"{text!r}: the number of clusters lies between 2 and {LARGEST_K:,}.", param, ctx)
-            numbers += range(ends[0], ends[-1] + 1)
+            found = (numbers_of_range(text) or ()) if ":" in text else (value_of(text.strip()),)
+            if self.whole and not (found and all(type(k) is int and 2 <= k <= LARGEST_K for k in found)):
+                self.fail(
+                    f"{text!r}: write numbers of clusters from 2 to {LARGEST_K:,}, as 4, 2:8 or 2,3,5.", param, ctx
+                )
+            if not found or any(type(number) not in (int, float) for number in found):
+                self.fail(f"{text!r}: write values as 0.5, 0.1:2.0, 0.1:2.0:5 or 0.1,0.5,1.", param, ctx)
+            numbers += found if self.whole else map(float, found)  # as they are read back from a configuration
         return tuple(dict.fromkeys(numbers))
-
-
-class ParameterValues(click.ParamType):  # type: ignore[type-arg]
-    """Values of a parameter: `0.5`, `0.1:2.0` (ten, evenly spaced), `0.1:2.0:5` (five) or `0.1,0.5,1`."""
-
-    name = "values"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
-        """Read values and ranges, each value once."""
-        if isinstance(value, tuple):
-            return value
-        values: list[float] = []
-        for text in _parts(value):
-            if ":" in text and (numbers := numbers_of_range(text)) is not None:
-                values += map(float, numbers)  # as they are read back from a configuration
-                continue
-            try:
-                values.append(float(text))
-            except ValueError:
-                self.fail(f"{text!r} is no value: write 0.5, 0.1:2.0, 0.1:2.0:5 or 0.1,0.5,1.", param, ctx)
-        return tuple(dict.fromkeys(values))
 
 
 class Scaling(click.ParamType):  # type: ignore[type-arg]
@@ -203,6 +182,11 @@ def accepted_indices() -> tuple[str, ...]:
     return tuple(INDICES)
 
 
+def choice(flag: str, words: Sequence[str], help_text: str) -> Callable[[Command], Command]:
+    """Take one of some words, by default the first."""
+    return click.option(flag, type=click.Choice(words), default=words[0], help=help_text)
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # input
 
@@ -217,7 +201,6 @@ def scaling(*, auto: bool = False) -> Callable[[Command], Command]:
         type=Scaling(words),
         metavar=f"[{'|'.join(words)}|{REFERENCE}NAME]",
         default=words[0],
-        show_default=True,
         help="Scale every feature: by the standard deviation within studies, alike in all of them (pooled); each study "
         "by its own mean and standard deviation (study); all by those of one study (reference=NAME).",
     )
@@ -230,13 +213,7 @@ _what_to_read = several(
 )
 
 _how_to_read = several(
-    click.option(
-        "--normalise",
-        type=click.Choice(["none", "log1p"]),
-        default="none",
-        show_default=True,
-        help="Counts: bring all samples of a study to one total, and take log(1 + x).",
-    ),
+    choice("--normalise", ["none", "log1p"], "Counts: bring all samples of a study to one total, and take log(1 + x)."),
     click.option(
         "--target-sum",
         type=click.FloatRange(min=0, min_open=True),
@@ -257,13 +234,7 @@ _how_to_read = several(
     click.option(
         "--map", "probe_map", type=FILE, metavar="FILE", help="Probes to genes: a table of probes and their genes."
     ),
-    click.option(
-        "--probes",
-        type=click.Choice(["variance", "mean"]),
-        default="variance",
-        show_default=True,
-        help="Of several probes of a gene, take the most variable one or the mean.",
-    ),
+    choice("--probes", ["variance", "mean"], "Of several probes of a gene, take the most variable one or the mean."),
 )
 
 reading = several(_what_to_read, scaling(), _how_to_read)
@@ -276,21 +247,13 @@ reading_to_analyse = several(_what_to_read, scaling(auto=True), _how_to_read)
 def numbers_of_clusters(default: str | None) -> Callable[[Command], Command]:
     """Take numbers of clusters."""
     return click.option(
-        "--k",
-        "n_clusters",
-        type=ClusterNumbers(),
-        metavar="2:8",
-        default=default,
-        show_default=True,
-        help="Numbers of clusters.",
+        "--k", "n_clusters", type=Numbers(whole=True), metavar="2:8", default=default, help="Numbers of clusters."
     )
 
 
 def count(flag: str, name: str, default: int, help_text: str, *, at_least: int = 1) -> Callable[[Command], Command]:
     """Take a number of resamples, splits or simulations."""
-    return click.option(
-        flag, name, type=WholeNumber(at_least), metavar="N", default=default, show_default=True, help=help_text
-    )
+    return click.option(flag, name, type=WholeNumber(at_least), metavar="N", default=default, help=help_text)
 
 
 def resamples(default: int = 100) -> Callable[[Command], Command]:
@@ -309,20 +272,14 @@ clusterer = click.option(
 
 resolution = click.option(
     "--resolution",
-    type=ParameterValues(),
+    type=Numbers(whole=False),
     metavar="0.1:2.0",
     help="Resolutions of leiden and louvain; 0.1:2.0 are ten, evenly spaced.",
 )
 
 clustering = several(
     clusterer,
-    click.option(
-        "--noise",
-        type=click.Choice(["label", "drop", "singletons"]),
-        default="label",
-        show_default=True,
-        help="How to treat samples that a clusterer labels as noise.",
-    ),
+    choice("--noise", ["label", "drop", "singletons"], "How to treat samples that a clusterer labels as noise."),
 )
 
 n_landmarks = click.option(
@@ -333,12 +290,10 @@ n_landmarks = click.option(
     help="Fit to M weighted landmarks of each larger study: for tens of thousands of samples and more.",
 )
 
-neighbours = click.option(
+neighbours = choice(
     "--neighbours",
-    type=click.Choice(["exact", "pynndescent"]),
-    default="exact",
-    show_default=True,
-    help="How nearest neighbours are searched for; by pynndescent in studies of 1,000 samples or more, where the "
+    ["exact", "pynndescent"],
+    "How nearest neighbours are searched for; by pynndescent in studies of 1,000 samples or more, where the "
     "page has the share of them that is right.",
 )
 
@@ -354,27 +309,18 @@ agreement = click.option(
     type=Words(accepted_agreements),
     metavar="ari,ami",
     default=("ari", "ami"),
-    show_default=True,
     help="How to compare partitions; the first decides.",
 )
 
 comparing = several(
     agreement,
-    click.option(
+    choice(
         "--null",
-        type=click.Choice(["unimodal", "elliptical", "margins", "components", "gaussian", "copula", "none"]),
-        default="unimodal",
-        show_default=True,
-        help="The null model; none skips the comparison with it.",
+        ["unimodal", "elliptical", "margins", "components", "gaussian", "copula", "none"],
+        "The null model; none skips the comparison with it.",
     ),
     count("--null-collections", "n_null", 199, "Number of simulated null data sets.", at_least=19),
-    click.option(
-        "--embedding",
-        type=click.Choice(["pca", "tsne"]),
-        default="pca",
-        show_default=True,
-        help="Coordinates of the samples in figures.",
-    ),
+    choice("--embedding", ["pca", "tsne"], "Coordinates of the samples in figures."),
 )
 
 units = click.option(
@@ -412,21 +358,11 @@ def check_jobs(_: click.Context, __: click.Parameter, jobs: int) -> int:
 
 
 configuration = click.option(
-    "--config",
-    type=FILE,
-    metavar="FILE",
-    is_eager=True,
-    callback=read_config,
-    help="Take options from a TOML file.",
+    "--config", type=FILE, metavar="FILE", is_eager=True, callback=read_config, help="Take options from a TOML file."
 )
 
 seed = click.option(
-    "--seed",
-    "rng",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    help="Random seed: the same seed gives the same result.",
+    "--seed", "rng", type=click.IntRange(0), default=0, help="Random seed: the same seed gives the same result."
 )
 
 jobs = click.option(
@@ -435,27 +371,22 @@ jobs = click.option(
     type=int,
     metavar="N",
     default=-1,
-    show_default=True,
     callback=check_jobs,
     help="Number of parallel processes; -1: as many as cores.",
 )
 
 engine = click.option(
-    "--engine",
-    metavar="ADDRESS",
-    help="Compute on other machines: dask://host:port, ray or ray://host:port.",
+    "--engine", metavar="ADDRESS", help="Compute on other machines: dask://host:port, ray or ray://host:port."
 )
 
 json_option = click.option("--json", is_flag=True, help="Write the results to stdout as JSON.")
 
 quiet = click.option("--quiet", is_flag=True, help="Print the answer, warnings and errors only.")
 
-device = click.option(
+device = choice(
     "--device",
-    type=click.Choice(["cpu", "cuda", "auto", "torch"]),
-    default="cpu",
-    show_default=True,
-    help="Where k-means is computed: a GPU (cuda), one if there is one (auto), or PyTorch without one.",
+    ["cpu", "cuda", "auto", "torch"],
+    "Where k-means is computed: a GPU (cuda), one if there is one (auto), or PyTorch without one.",
 )
 
 running = several(seed, jobs, engine, configuration, json_option, quiet)
@@ -476,17 +407,9 @@ def results_in(default: str | None) -> Callable[[Command], Command]:
             type=Words(lambda: (*FORMATS, NO_FIGURES)),
             metavar="png,svg,pdf",
             default="png",
-            show_default=True,
             help="Formats of the figures; none draws none.",
         ),
-        click.option(
-            "--out",
-            type=FILE,
-            metavar="DIR",
-            default=default,
-            show_default=default is not None,
-            help="The folder for the results.",
-        ),
+        click.option("--out", type=FILE, metavar="DIR", default=default, help="The folder for the results."),
         force,
     )
 

@@ -87,57 +87,13 @@ def check_folder(folder: Path, *, force: bool) -> None:
 # files
 
 
-class Results:
-    """Files that are collected in one folder, and are to appear in another."""
-
-    def __init__(self, staged: Path, folder: Path):
-        self.folder = folder
-        self._staged = staged
-        self._names: dict[str, str] = {}
-
-    def path(self, *names: str) -> Path:
-        """Return where to write a file."""
-        path = self._staged.joinpath(*names)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return path
-
-    def text(self, name: str, text: str) -> None:
-        """Write a text."""
-        self.path(name).write_bytes(text.encode())
-
-    def table(self, name: str, frame: pd.DataFrame) -> None:
-        """Write a tidy table."""
-        from clustrep.files.saved import csv_text
-
-        self.text(name, csv_text(frame, index=False))
-
-    def figure(self, name: str, draw: Callable[[], Any], formats: Sequence[str]) -> None:
-        """Draw a figure, and write it in every format."""
-        from clustrep.report.figures import write_figure
-
-        for extension in formats:
-            target = self.path("figures", f"{self._file_name(name)}.{extension}")
-            with open(target, "wb") as stream:
-                is_drawn = write_figure(name, draw, stream, extension)
-            if not is_drawn:
-                target.unlink()  # perhaps half of it
-                return
-
-    def _file_name(self, name: str) -> str:
-        """Find a name that is valid in any file system, and that no other figure has."""
-        plain, number = file_name(name), 1
-        while self._names.setdefault(plain.lower(), name) != name:
-            number += 1
-            plain = f"{file_name(name)}-{number}"
-        return plain
-
-
 @dataclass(frozen=True)
 class Output:
     """What a command has computed: the report, and what is written to each file of the folder.
 
     Results come first: all else can be made from them again. Tables, figures and other files are made when they are
-    written, so that a mistake in one of them does not lose the results.
+    written, so that a mistake in one of them does not lose the results. Files are written into the folder `staged`, and
+    are to appear in another.
     """
 
     report: Report
@@ -147,32 +103,51 @@ class Output:
     studies: Mapping[str, Study]
     others: Mapping[str, Callable[[Path], Any]] = field(default_factory=dict)
 
-    def save(self, written: Results) -> None:
+    def save(self, staged: Path, folder: Path) -> None:
         """Write the results."""
         for name, result in self.results.items():
-            result.save(written.path(name))
+            result.save(staged / name)
 
-    def write(self, ctx: click.Context, settings: dict[str, Any], written: Results) -> None:
+    def write(self, ctx: click.Context, settings: dict[str, Any], staged: Path, folder: Path) -> None:
         """Write everything but the figures."""
-        self.save(written)
-        for name, table in self.tables.items():
-            written.table(name, table())
-        for name, write in self.others.items():
-            write(written.path(name))
-        written.text(PAGE, self.report.to_html())
-        write_config(ctx, settings, written, next(iter(self.results.values())).provenance, self.studies)
+        from clustrep.files.saved import csv_text
 
-    def draw(self, settings: dict[str, Any], written: Results) -> None:
-        """Draw the figures in the formats that are wanted."""
+        self.save(staged, folder)
+        for name, table in self.tables.items():
+            path = staged / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(csv_text(table(), index=False).encode())
+        for name, write in self.others.items():
+            write(staged / name)
+        (staged / PAGE).write_bytes(self.report.to_html().encode())
+        write_config(ctx, settings, staged, folder, next(iter(self.results.values())).provenance, self.studies)
+
+    def draw(self, settings: dict[str, Any], staged: Path) -> None:
+        """Draw the figures in the formats that are wanted, under names that are valid in any file system."""
+        from clustrep.report.figures import write_figure
+
         formats = [name for name in settings["figures"] if name != NO_FIGURES]
+        figure_of: dict[str, str] = {}  # by the name of its file
         for name, draw in self.figures.items() if formats else ():
-            written.figure(name, draw, formats)
+            plain, number = file_name(name), 1
+            while figure_of.setdefault(plain.lower(), name) != name:
+                number += 1
+                plain = f"{file_name(name)}-{number}"
+            for extension in formats:
+                target = staged / "figures" / f"{plain}.{extension}"
+                target.parent.mkdir(exist_ok=True)
+                with open(target, "wb") as stream:
+                    is_drawn = write_figure(name, draw, stream, extension)
+                if not is_drawn:
+                    target.unlink()  # perhaps half of it
+                    break
 
 
 def write_config(
     ctx: click.Context,
     settings: dict[str, Any],
-    results: Results,
+    staged: Path,
+    folder: Path,
     provenance: Mapping[str, Any],
     studies: Mapping[str, Study],
 ) -> None:
@@ -180,8 +155,8 @@ def write_config(
     import tomli_w
 
     record = {"versions": provenance["versions"], "data": digests(studies)}
-    values = config_values(ctx, settings, record, results.folder)
-    results.text(CONFIG, tomli_w.dumps({**values, RUN_RECORD: record}))
+    values = config_values(ctx, settings, record, folder)
+    (staged / CONFIG).write_bytes(tomli_w.dumps({**values, RUN_RECORD: record}).encode())
 
 
 def file_name(name: str) -> str:
@@ -202,7 +177,7 @@ def write_output(ctx: click.Context, settings: dict[str, Any], output: Output) -
     folder: ClaimedFolder = ctx.meta[CLAIM]
     try:
         with folder.transaction() as staged:
-            output.write(ctx, settings, Results(staged, settings["out"]))
+            output.write(ctx, settings, staged, settings["out"])
     except (OSError, DataError) as error:
         rescued = rescue(settings["out"], partial(output.write, ctx, settings)) or rescue(settings["out"], output.save)
         write_verdict(settings, output.report)
@@ -219,7 +194,7 @@ def write_figures(folder: ClaimedFolder, settings: dict[str, Any], output: Outpu
     """Add the figures to the results that are in the folder already."""
     try:
         with folder.transaction(keep=True) as staged:
-            output.draw(settings, Results(staged, settings["out"]))
+            output.draw(settings, staged)
     except (OSError, DataError) as error:
         warn(f"The figures can't be written to {settings['out']} ({reason_of(error)}).", ReplicateWarning)
     except KeyboardInterrupt:
@@ -243,31 +218,23 @@ def write_verdict(settings: dict[str, Any], report: Report) -> None:
 # where results can't be written
 
 
-def rescue(folder: Path, write: Callable[[Results], Any]) -> Path | None:
+def rescue(folder: Path, write: Callable[[Path, Path], Any]) -> Path | None:
     """Write results to another place than their folder; return where they are."""
-    for place in other_places(folder):
-        with contextlib.suppress(Exception):  # there may be no room either
-            return _rescued(place, folder.absolute().name, write)
-    return None
-
-
-def _rescued(place: Path, name: str, write: Callable[[Results], Any]) -> Path:
-    """Write results to a new folder."""
-    folder = Path(tempfile.mkdtemp(prefix=f"{file_name(name)}-rescued-", dir=place))
-    try:
-        os.chmod(folder, 0o777 & ~_umask())  # a temporary folder is private
-        with claimed(folder) as claim, claim.transaction() as staged:
-            write(Results(staged, folder))
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
-    return folder
-
-
-def other_places(folder: Path) -> list[Path]:
-    """Return where results may go that can't be written to their folder."""
     places = [folder.absolute().parent, Path(), Path("~").expanduser(), Path(tempfile.gettempdir())]
-    return list(dict.fromkeys(place.resolve() for place in places if place.is_dir()))
+    for place in dict.fromkeys(place.resolve() for place in places if place.is_dir()):
+        with contextlib.suppress(Exception):  # there may be no room either
+            rescued = Path(tempfile.mkdtemp(prefix=f"{file_name(folder.absolute().name)}-rescued-", dir=place))
+            try:
+                mask = os.umask(0)
+                os.umask(mask)
+                os.chmod(rescued, 0o777 & ~mask)  # a temporary folder is private
+                with claimed(rescued) as claim, claim.transaction() as staged:
+                    write(staged, rescued)
+            except BaseException:
+                shutil.rmtree(rescued, ignore_errors=True)
+                raise
+            return rescued
+    return None
 
 
 def reason_of(error: OSError | DataError) -> str:
@@ -280,12 +247,6 @@ def said_of(rescued: Path | None) -> str:
     if rescued is None:
         return "they can't be written anywhere else either."
     return f"they are in {rescued}, for `clustrep report`."
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 # ---------------------------------------------------------------------------------------------------------------------

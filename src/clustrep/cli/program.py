@@ -45,7 +45,7 @@ class Imported(Mapping[str, click.Command]):
 @click.group(
     cls=Commands,
     commands=Imported(),
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110, "show_default": True},
     epilog="Try it: clustrep demo",
 )
 @click.version_option(__version__, prog_name="clustrep", message="%(prog)s %(version)s")

@@ -13,17 +13,20 @@ from clustrep.text import argument, listing, plural, printable
 NamesByStudy = Mapping[str, Sequence[str]]
 
 
-def check_alignment(studies: Sequence[Study], request: Request | None) -> None:
-    """Check the names of several studies' features and samples.
+def check_alignment(studies: Sequence[Study], n_shared: int, request: Request | None) -> None:
+    """Check the names of several studies' features, of which all share `n_shared`, and of their samples.
 
     `request` is how the user wanted files to be read, to say which argument to change; None where there are no files.
     """
     features = {study.name: study.features for study in studies}
     samples = {study.name: study.samples if study.samples_are_named else () for study in studies}
     _check_all_or_none_named(studies, request)
-    _check_orientation(features, samples, request)
-    _check_same_features(features, samples, request)
-    _warn_of_common_samples(studies)
+    if any(samples.values()):
+        _check_orientation(features, samples, request)
+    if not n_shared:
+        raise _no_shared_feature(features, samples, request)
+    if any(samples.values()):
+        _warn_of_common_samples(studies)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -88,11 +91,9 @@ def _how_to_turn(wrong: Sequence[str], names: Sequence[str], request: Request | 
 # features in common
 
 
-def _check_same_features(features: NamesByStudy, samples: NamesByStudy, request: Request | None) -> None:
-    """Check that the studies share features; if not, show what each has, and what may be the reason."""
+def _no_shared_feature(features: NamesByStudy, samples: NamesByStudy, request: Request | None) -> DataError:
+    """Show what features each study has, and what may be the reason that none is shared."""
     sets = {name: set(names) for name, names in features.items()}
-    if set.intersection(*sets.values()):
-        return
     lines = []
     for name, names in features.items():
         others = set().union(*(other for key, other in sets.items() if key != name))
@@ -103,7 +104,7 @@ def _check_same_features(features: NamesByStudy, samples: NamesByStudy, request:
         )
     shown = lines[:10] + ([f"  and {len(lines) - 10} more studies"] if len(lines) > 10 else [])
     reason = _reason_for_no_shared_feature(features, samples, request)
-    raise DataError("\n".join([f"The studies have no feature in common{reason}", *shown]))
+    return DataError("\n".join([f"The studies have no feature in common{reason}", *shown]))
 
 
 def _reason_for_no_shared_feature(features: NamesByStudy, samples: NamesByStudy, request: Request | None) -> str:
@@ -114,7 +115,9 @@ def _reason_for_no_shared_feature(features: NamesByStudy, samples: NamesByStudy,
             f". But they share {plural(n_rows_shared, 'sample name')}: the tables are probably the wrong way round. "
             f"Rows must be samples, columns features: {_how_to_turn(list(features), list(features), request)}."
         )
-    if request is not None and request.header and all(_are_numbers(names) for names in features.values()):
+    number = re.compile(r"[+-]?[\d.]+(e[+-]?\d+)?", re.IGNORECASE)
+    are_numbers = all(map(number.fullmatch, set().union(*features.values())))
+    if request is not None and request.header and are_numbers:
         return f". Their names are numbers: if the first lines are data, leave {argument('header', True)} out."
     alike = set.intersection(*({name.casefold() for name in names} for names in features.values()))
     if alike:
@@ -125,10 +128,6 @@ def _reason_for_no_shared_feature(features: NamesByStudy, samples: NamesByStudy,
             f"as {listing(sorted(spellings))}. Write them alike."
         )
     return ": a feature needs the same name in all of them."
-
-
-def _are_numbers(names: Sequence[str]) -> bool:
-    return all(re.fullmatch(r"[+-]?[\d.]+(e[+-]?\d+)?", name, re.IGNORECASE) for name in names)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

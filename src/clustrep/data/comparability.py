@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import NormalDist
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from clustrep.data import duplicates
-from clustrep.data.duplicates import Pair
-from clustrep.text import argument, in_python, listing, plural, printable, wording
+from clustrep.text import argument, in_python, listing, plural, printable
 from clustrep.types import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -60,11 +58,45 @@ CODES, MEASURED = 6, 20
 # A study is a duplicate if at least this part of its samples, and at least this number, are in another.
 MOST_OF_STUDY, FEWEST_OF_STUDY = 0.5, 10
 
+# More samples are not searched for near-duplicates, which takes time and memory in proportion to the square.
+MOST_SAMPLES = 12_000
+
+# Two samples are near-duplicates if the next sample is at least this many times farther away, and ...
+FARTHER = 4.0
+
+# ... by chance fewer than this number of samples would have a neighbour at that distance.
+BY_CHANCE = 1e-4
+
+# Distances in this many random combinations of features are right to 9 % (Johnson and Lindenstrauss, 1984).
+N_COMBINATIONS = 64
+
+# Equal values in more features than this are not taken as further independent evidence.
+MOST_INDEPENDENT = 10
+
+TIED_FEATURES = 200  # whose ties are counted
+
 SHOWN = 3  # notes of each kind, and examples in each
 
 VALUES = 4_000_000  # that are sorted at a time
 
 IQR_OF_SD = 2 * NormalDist().inv_cdf(0.75)
+
+
+KINDS = (
+    "small study",
+    "raw counts",
+    "sentinel values",
+    "extreme values",
+    "long tails",
+    "constant features",
+    "codes",
+    "location",
+    "spread",
+    "not checked",
+    "duplicated study",
+    "duplicated samples",
+    "near-duplicated samples",
+)
 
 
 @dataclass(frozen=True)
@@ -76,8 +108,9 @@ class Note:
     study : str
         The study, several with commas between them, or "all studies".
     kind : str
-        "location", "spread", "duplicated study", "duplicated samples", "near-duplicated samples", "extreme values",
-        "long tails", "constant features", "sentinel values", "raw counts", "small study", "codes", or "not checked".
+        One of `KINDS`: "small study", "raw counts", "sentinel values", "extreme values", "long tails", "constant
+        features", "codes", "location", "spread", "not checked", "duplicated study", "duplicated samples" or
+        "near-duplicated samples".
     sentence : str
         What there is, with numbers.
     remedy : str
@@ -161,9 +194,17 @@ def comparability(studies: Mapping[str, Study]) -> Comparability:
     0  a, b  location
     """
     views = [_View.of(study) for study in studies.values()]
-    notes = [*_small(views), *_counts(views), *_sentinels(views), *_extremes(views)]
-    notes += [*_constants(views), *_codes(views, are_counts=any(note.kind == "raw counts" for note in notes))]
-    notes += [*_differences(views), *_duplicates(views)]
+    weighted = [*_small(views), *_counts(views), *_sentinels(views), *_extremes(views), *_constants(views)]
+    if not any(note.kind == "raw counts" for _, note in weighted):
+        weighted += _codes(views)
+    weighted += [*_differences(views), *_duplicates(views)]
+    notes: list[Note] = []
+    for kind in KINDS:  # of each the largest
+        of_kind = sorted((entry for entry in weighted if entry[1].kind == kind), key=lambda entry: -entry[0])
+        notes += [note for _, note in of_kind[:SHOWN]]
+        if n_more := len(of_kind[SHOWN:]):
+            sentence = f"Not shown: {plural(n_more, 'further note')} of this kind ({kind})."
+            notes.append(Note(ALL, kind, sentence, "See to the largest first."))
     return Comparability(tuple(notes))
 
 
@@ -255,40 +296,23 @@ def _is_far(value: float, column: FloatArray) -> bool:
     return bool(gap > others.max() - others.min())
 
 
-def _few(notes: Sequence[tuple[float, Note]]) -> Iterator[Note]:
-    """Return the notes of one kind with the largest weights, and say how many there are beside them."""
-    ordered = [note for _, note in sorted(notes, key=lambda entry: -entry[0])]
-    yield from ordered[:SHOWN]
-    if len(ordered) > SHOWN:
-        kind, n_more = ordered[0].kind, len(ordered) - SHOWN
-        yield Note(
-            ALL,
-            kind,
-            f"There {'is' if n_more == 1 else 'are'} {plural(n_more, 'further note')} of this kind ({kind}).",
-            "See to the largest first.",
-        )
+Weighted: TypeAlias = tuple[float, Note]  # the notes of a kind with the largest weights are shown
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 # each study by itself
 
 
-def _small(views: Sequence[_View]) -> Iterator[Note]:
+def _small(views: Sequence[_View]) -> Iterator[Weighted]:
     small = [view for view in views if len(view.X) < SMALL]
     if small:
         sizes = listing([f"{view.name} {len(view.X)}" for view in small])
-        subject = plural(len(small), "study")
-        yield Note(
-            ", ".join(view.name for view in small) if len(small) <= SHOWN else ALL,
-            "small study",
-            f"{subject} {'has' if len(small) == 1 else 'have'} fewer than {SMALL} samples ({sizes}): too few to find "
-            "clusters there or to exclude them.",
-            "Add samples, or leave the study out.",
-        )
+        who = ", ".join(view.name for view in small) if len(small) <= SHOWN else ALL
+        sentence = f"Fewer than {SMALL} samples ({sizes}) are too few to find clusters there or to exclude them."
+        yield 0, Note(who, "small study", sentence, "Add samples, or leave the study out.")
 
 
-def _counts(views: Sequence[_View]) -> Iterator[Note]:
-    notes = []
+def _counts(views: Sequence[_View]) -> Iterator[Weighted]:
     for view in views:
         X = view.study.X
         if X.shape[1] < COUNTED_FEATURES or view.study.scaling != "none" or not _are_counts(X):
@@ -302,8 +326,7 @@ def _counts(views: Sequence[_View]) -> Iterator[Note]:
                 "differences of totals."
             )
             advice = f"Normalise counts with {argument('normalise', 'log1p')}."
-            notes.append((high / max(low, 1.0), Note(view.name, "raw counts", sentence, advice)))
-    yield from _few(notes)
+            yield high / max(low, 1.0), Note(view.name, "raw counts", sentence, advice)
 
 
 def _are_counts(X: FloatArray) -> bool:
@@ -314,11 +337,7 @@ def _are_counts(X: FloatArray) -> bool:
     return bool(X.max() >= LARGE_COUNT)
 
 
-def _sentinels(views: Sequence[_View]) -> Iterator[Note]:
-    notes = []
-    by_imputer = wording(
-        python="by an imputer as the first step of the clusterer", command_line=f"by {argument('impute', 'median')}"
-    )
+def _sentinels(views: Sequence[_View]) -> Iterator[Weighted]:
     for view in views:
         for value, cells in view.masked:
             columns = np.flatnonzero(cells.any(axis=0))
@@ -328,13 +347,14 @@ def _sentinels(views: Sequence[_View]) -> Iterator[Note]:
                 f"{plural(len(columns), 'feature')} ({names}), far from all other values there: probably a code for "
                 "missing values."
             )
-            advice = f"Make these cells empty, and fill them in {by_imputer}, or leave out the samples or features."
-            notes.append((float(cells.sum()), Note(view.name, "sentinel values", sentence, advice)))
-    yield from _few(notes)
+            advice = (
+                "Make these cells empty, and fill them in by an imputer as the first step of the clusterer (on the "
+                "command line --impute median), or leave out the samples or features."
+            )
+            yield float(cells.sum()), Note(view.name, "sentinel values", sentence, advice)
 
 
-def _extremes(views: Sequence[_View]) -> Iterator[Note]:
-    notes, tails = [], []
+def _extremes(views: Sequence[_View]) -> Iterator[Weighted]:
     for view in views:
         profile, n = view.profile, len(view.X)
         if n < SMALL:
@@ -360,7 +380,7 @@ def _extremes(views: Sequence[_View]) -> Iterator[Note]:
                 f"In study {view.name}, {plural(len(columns), 'feature')} of {len(unit):,} have values beyond "
                 f"{EXTREME:g} robust sd in different samples: long tails, which decide distances."
             )
-            tails.append((len(columns), Note(view.name, "long tails", sentence, "Transform the features (logarithm).")))
+            yield len(columns), Note(view.name, "long tails", sentence, "Transform the features (logarithm).")
             continue
         i, k = np.unravel_index(np.argmax(np.where(cells, distances, -1.0)), cells.shape)
         where = f"sample {view.study.samples[i]!r}, feature {view.study.features[columns[k]]!r}"
@@ -371,39 +391,34 @@ def _extremes(views: Sequence[_View]) -> Iterator[Note]:
             f"({distances[i, k]:,.0f} robust sd from the median {profile.middle[columns[k]]:.4g})."
         )
         advice = "Check for typing errors and units; correct these cells, or leave the samples out."
-        notes.append((float(distances[i, k]), Note(view.name, "extreme values", sentence, advice)))
-    yield from _few(notes)
-    yield from _few(tails)
+        yield float(distances[i, k]), Note(view.name, "extreme values", sentence, advice)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 # features of all studies
 
 
-def _constants(views: Sequence[_View]) -> Iterator[Note]:
+def _constants(views: Sequence[_View]) -> Iterator[Weighted]:
     features = views[0].study.features
     constant = np.array([view.profile.low == view.profile.high for view in views])  # (S, n_features)
     low, high = (np.array([getattr(view.profile, end) for view in views]) for end in ("low", "high"))
     everywhere = low.min(axis=0) == high.max(axis=0)
     if everywhere.any():
         names = listing([repr(features[j]) for j in np.flatnonzero(everywhere)], SHOWN)
-        are = "is" if everywhere.sum() == 1 else "are"
-        sentence = f"{plural(int(everywhere.sum()), 'feature')} {are} constant in all studies together ({names})."
-        yield Note(ALL, "constant features", sentence, "Leave out what does not vary.")
-    notes = []
+        sentence = f"All studies together have {plural(int(everywhere.sum()), 'constant feature')} ({names})."
+        yield math.inf, Note(ALL, "constant features", sentence, "Leave out what does not vary.")
     for view, column in zip(views, constant & ~everywhere, strict=True):
         if column.any():
             names = listing([repr(features[j]) for j in np.flatnonzero(column)], SHOWN)
             n_constant = plural(int(column.sum()), "feature")
             sentence = f"Study {view.name} has {n_constant} of {len(features):,} without any variation ({names})."
             advice = "Check whether they were measured there; if not, leave them out."
-            notes.append((float(column.sum()), Note(view.name, "constant features", sentence, advice)))
-    yield from _few(notes)
+            yield float(column.sum()), Note(view.name, "constant features", sentence, advice)
 
 
-def _codes(views: Sequence[_View], *, are_counts: bool) -> Iterator[Note]:
+def _codes(views: Sequence[_View]) -> Iterator[Weighted]:
     n_values = np.array([view.profile.n_values for view in views])  # (S, n_features)
-    if are_counts or not (n_values > MEASURED).any() or sum(len(view.X) for view in views) < SMALL:
+    if not (n_values > MEASURED).any() or sum(len(view.X) for view in views) < SMALL:
         return
     codes = []
     for j in np.flatnonzero((n_values <= CODES).all(axis=0)):
@@ -413,20 +428,19 @@ def _codes(views: Sequence[_View], *, are_counts: bool) -> Iterator[Note]:
         if 2 <= len(values) <= CODES and (values == np.rint(values)).all() and "=" not in feature:
             codes.append(f"{feature!r} ({', '.join(f'{value:g}' for value in values)})")
     if codes:
-        subject, have = plural(len(codes), "feature"), "has" if len(codes) == 1 else "have"
         sentence = (
-            f"{subject} {have} at most {CODES} values, all whole numbers, beside measured features: {listing(codes)}. "
-            "Codes of categories have no distances."
+            f"{plural(len(codes), 'feature')} with at most {CODES} values, all whole numbers, among measured ones: "
+            f"{listing(codes)}. Codes of categories have no distances."
         )
         advice = f"Write categories as words and use {argument('gower', True)}, or leave these features out."
-        yield Note(ALL, "codes", sentence, advice)
+        yield 0, Note(ALL, "codes", sentence, advice)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 # differences between studies
 
 
-def _differences(views: Sequence[_View]) -> Iterator[Note]:
+def _differences(views: Sequence[_View]) -> Iterator[Weighted]:
     views = [view for view in views if len(view.X) >= FEWEST]
     if len(views) < 2:
         return
@@ -446,7 +460,6 @@ def _differences(views: Sequence[_View]) -> Iterator[Note]:
     is_shifted = np.abs(shift) > np.maximum(SHIFT, error)
     is_spread = np.abs(np.log(factor)) > np.maximum(math.log(FACTOR), error)
     pairs = [views[0]] if len(views) == 2 else views  # of two studies, both differ alike
-    locations, spreads = [], []
     for s, view in enumerate(pairs):
         features, n_features = view.study.features, mean.shape[1]
         who = ", ".join(view.name for view in views) if len(views) == 2 else view.name
@@ -463,7 +476,7 @@ def _differences(views: Sequence[_View]) -> Iterator[Note]:
                 f"For a batch effect use {argument('scale', 'study')}, if all studies have the same clusters in "
                 f"similar shares. For another composition keep the differences ({argument('scale', 'pooled')})."
             )
-            locations.append((n_shifted + abs(shift[s, j]), Note(who, "location", printable(sentence), advice)))
+            yield n_shifted + abs(shift[s, j]), Note(who, "location", printable(sentence), advice)
         if n_spread := int(is_spread[s].sum()):
             j = int(np.argmax(np.where(is_spread[s], np.abs(np.log(factor[s])), 0)))
             sentence = (
@@ -475,39 +488,37 @@ def _differences(views: Sequence[_View]) -> Iterator[Note]:
                 f"Check the units. If these differ, convert them or use {argument('scale', 'study')}; for another "
                 f"composition keep the differences ({argument('scale', 'pooled')})."
             )
-            spreads.append((n_spread + abs(math.log(factor[s, j])), Note(who, "spread", printable(sentence), advice)))
-    yield from _few(locations)
-    yield from _few(spreads)
+            yield n_spread + abs(math.log(factor[s, j])), Note(who, "spread", printable(sentence), advice)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 # samples that occur twice
 
 
-def _duplicates(views: Sequence[_View]) -> Iterator[Note]:
+def _duplicates(views: Sequence[_View]) -> Iterator[Weighted]:
     tables = [view.study.X for view in views]
     sizes = [len(X) for X in tables]
     study_of = np.repeat(np.arange(len(views)), sizes)
-    groups = duplicates.equal_rows(tables)
+    groups = equal_rows(tables)
     first = np.ones(len(study_of), dtype=bool)  # of equal rows
     for group in groups:
         first[group[1:]] = False
-    step = -(-len(first) // duplicates.MOST_SAMPLES)
+    step = -(-len(first) // MOST_SAMPLES)
     kept = np.split(first & (np.arange(len(first)) % step == 0), np.cumsum(sizes)[:-1])
-    short = duplicates.shortened(_scaled(views, kept, by_itself=False))
-    dimension = duplicates.dimension_of(short)
+    short = shortened(_scaled(views, kept, by_itself=False))
+    dimension = dimension_of(short)
     pairs = _equal_pairs(tables, groups, study_of, dimension)
     if step > 1:
         sentence = (
             f"Near-duplicated samples were not searched for: {len(study_of):,} samples are more than "
-            f"{duplicates.MOST_SAMPLES:,}. Equal samples were."
+            f"{MOST_SAMPLES:,}. Equal samples were."
         )
-        yield Note(ALL, "not checked", sentence, "Search in parts of the studies.")
+        yield 0, Note(ALL, "not checked", sentence, "Search in parts of the studies.")
     elif first.sum() >= max(SMALL, len(first) / 3):  # not where most rows are equal to others
-        near = duplicates.near_rows(short, dimension)
+        near = near_rows(short, dimension)
         if len(views) > 1:  # a study that was processed otherwise lies elsewhere as a whole
-            again = duplicates.shortened(_scaled(views, kept, by_itself=True))
-            near += duplicates.near_rows(again, dimension)
+            again = shortened(_scaled(views, kept, by_itself=True))
+            near += near_rows(again, dimension)
         places = np.flatnonzero(first).tolist()
         pairs += sorted({(i, j): Pair(places[i], places[j], ratio) for i, j, ratio in near}.values())
     yield from _of_pairs(views, pairs, study_of)
@@ -527,14 +538,14 @@ def _equal_pairs(
             for t in members:
                 if s < t:
                     pairs[s, t] += [Pair(i, j, 0.0) for i, j in zip(of_s, members[t], strict=False)]
-    probability = duplicates.equal_by_chance(tables, groups, dimension)
+    probability = equal_by_chance(tables, groups, dimension)
     n_rows = len(study_of)
-    if probability * n_rows * (n_rows - 1) / 2 > duplicates.BY_CHANCE:
+    if probability * n_rows * (n_rows - 1) / 2 > BY_CHANCE:
         sizes = [len(X) for X in tables]
         for s, t in list(pairs):
             smaller, larger = sorted((sizes[s], sizes[t]))
             all_by_chance = -math.expm1(-probability * larger)  # that a sample of the smaller is in the larger
-            is_chance = smaller < larger and all_by_chance**smaller > duplicates.BY_CHANCE
+            is_chance = smaller < larger and all_by_chance**smaller > BY_CHANCE
             if s == t or is_chance or not smaller == len(pairs[s, t]) >= FEWEST_OF_STUDY:
                 del pairs[s, t]
     return [pair for among in pairs.values() for pair in among]
@@ -554,13 +565,11 @@ def _scaled(views: Sequence[_View], kept: Sequence[BoolArray], *, by_itself: boo
         yield np.where(np.isnan(Z), 0.0, Z)
 
 
-def _of_pairs(views: Sequence[_View], pairs: Sequence[Pair], study_of: IntArray) -> Iterator[Note]:
+def _of_pairs(views: Sequence[_View], pairs: Sequence[Pair], study_of: IntArray) -> Iterator[Weighted]:
     """Report pairs by the studies that they are in: as duplicated studies, or as samples."""
     begins = np.cumsum([0, *(len(view.X) for view in views)])
 
-    def name_of(place: int) -> str:
-        s = int(study_of[place])
-        return str(views[s].study.samples[place - begins[s]])
+    names_of = [str(name) for view in views for name in view.study.samples]
 
     def is_constant(place: int) -> bool:  # an empty sample, or a person who always gave the same answer
         s = int(study_of[place])
@@ -570,7 +579,6 @@ def _of_pairs(views: Sequence[_View], pairs: Sequence[Pair], study_of: IntArray)
     by_studies: dict[tuple[int, int], list[Pair]] = defaultdict(list)
     for pair in pairs:
         by_studies[int(study_of[pair.first]), int(study_of[pair.second])].append(pair)
-    notes: dict[str, list[tuple[float, Note]]] = {"study": [], "equal": [], "near": []}
     for (s, t), among in by_studies.items():
         who = views[s].name if s == t else f"{views[s].name}, {views[t].name}"
         smaller = min(len(views[s].X), len(views[t].X))
@@ -581,21 +589,133 @@ def _of_pairs(views: Sequence[_View], pairs: Sequence[Pair], study_of: IntArray)
                 "are in the other as well: scores between the two are not evidence."
             )
             advice = "Leave out one of the two studies, or the samples that both have."
-            notes["study"].append((matched, Note(who, "duplicated study", sentence, advice)))
+            yield matched, Note(who, "duplicated study", sentence, advice)
             continue
-        for key, kind, verbs, words in (
-            ("equal", "duplicated samples", ("has", "have"), "the same values"),
-            ("near", "near-duplicated samples", ("is", "are"), "much closer to each other than to any third sample"),
+        for are_equal, kind, words in (
+            (True, "duplicated samples", "with the same values"),
+            (False, "near-duplicated samples", "much closer to each other than to any third sample"),
         ):
-            chosen = [pair for pair in among if (pair.ratio == 0) == (key == "equal") and not is_constant(pair.first)]
+            chosen = [pair for pair in among if (pair.ratio == 0) == are_equal and not is_constant(pair.first)]
             named = s != t and views[s].study.samples_are_named and views[t].study.samples_are_named
-            chosen = [pair for pair in chosen if not named or name_of(pair.first) != name_of(pair.second)]
+            chosen = [pair for pair in chosen if not named or names_of[pair.first] != names_of[pair.second]]
             if chosen:
-                names = [f"{name_of(pair.first)} and {name_of(pair.second)}" for pair in chosen]
+                names = [f"{names_of[pair.first]} and {names_of[pair.second]}" for pair in chosen]
                 where = f"in study {views[s].name}" if s == t else f"in studies {views[s].name} and {views[t].name}"
-                subject = f"{plural(len(chosen), 'pair')} of samples {where} {verbs[len(chosen) > 1]}"
-                sentence = f"{subject} {words}: {listing(names, SHOWN)}."
+                sentence = f"{plural(len(chosen), 'pair')} of samples {where} {words}: {listing(names, SHOWN)}."
                 advice = "Keep one of each, unless they are different individuals."
-                notes[key].append((len(chosen), Note(who, kind, sentence, advice)))
-    for kind_notes in notes.values():
-        yield from _few(kind_notes)
+                yield len(chosen), Note(who, kind, sentence, advice)
+
+
+class Pair(NamedTuple):
+    """Two samples, by their places in all tables together.
+
+    ratio : their distance divided by that to the next sample; 0 for equal ones
+    """
+
+    first: int
+    second: int
+    ratio: float
+
+
+def equal_rows(tables: Sequence[FloatArray]) -> list[IntArray]:
+    """Return the places of equal rows in all tables together, for every row that occurs at least twice.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> [places.tolist() for places in equal_rows([np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[3.0, 4.0]])])]
+    [[1, 2]]
+    """
+    places: dict[int, list[int]] = defaultdict(list)
+    begin = 0
+    for X in tables:
+        for i, row in enumerate(X + 0.0, begin):  # -0.0 becomes 0.0
+            places[hash(row.tobytes())].append(i)
+        begin += len(X)
+    return [np.array(group) for group in places.values() if len(group) > 1]
+
+
+def equal_by_chance(tables: Sequence[FloatArray], groups: Sequence[IntArray], dimension: float) -> float:
+    """Return the probability that two samples are equal by chance, which rounded values and codes make large.
+
+    The probability that two samples have the same value is estimated in each feature; as many features as the data have
+    dimensions, those with the fewest ties, are taken to be independent.
+    """
+    n_rows, n_features = sum(map(len, tables)), tables[0].shape[1]
+    first = np.ones(n_rows, dtype=bool)
+    for group in groups:
+        first[group[1:]] = False
+    columns = np.unique(np.linspace(0, n_features - 1, min(n_features, TIED_FEATURES)).astype(int))
+    X = np.sort(np.concatenate([X[:, columns] for X in tables])[first], axis=0)
+    n = max(len(X), 2)
+    ties = []
+    for column in X.T:
+        counts = np.diff(np.flatnonzero(np.r_[True, column[1:] != column[:-1], True]))
+        ties.append((float(counts @ (counts - 1)) + 1) / (n * (n - 1)))
+    n_independent = max(1, min(round(dimension), MOST_INDEPENDENT, len(ties)))
+    return float(np.prod(np.sort(ties)[:n_independent]))
+
+
+def combinations(n_features: int) -> FloatArray:
+    """Return weights of random combinations of features, always the same: (n_features, N_COMBINATIONS)."""
+    # The finaliser of splitmix64 (Steele, Lea and Flood, 2014) of the places: its highest bit is the sign.
+    places = np.arange(1, n_features * N_COMBINATIONS + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    places = (places ^ (places >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    places = (places ^ (places >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    signs = np.where(places >> np.uint64(63), 1.0, -1.0)
+    return np.asarray(signs.reshape(n_features, N_COMBINATIONS) / math.sqrt(N_COMBINATIONS))
+
+
+def shortened(tables: Iterable[FloatArray]) -> list[FloatArray]:
+    """Return tables of fewer columns with nearly the same distances between rows; narrow tables unchanged."""
+    return [np.asarray(Z @ combinations(Z.shape[1])) if Z.shape[1] > N_COMBINATIONS else Z for Z in tables]
+
+
+def nearest_two(Z: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Return the nearest other row of every row, the distance to it, and the distance to the second nearest."""
+    from sklearn.neighbors import NearestNeighbors
+
+    if Z.shape[1] == 0:
+        return np.zeros(len(Z), dtype=np.int64), np.zeros(len(Z)), np.zeros(len(Z))
+    nearest, second = NearestNeighbors(n_neighbors=2).fit(Z).kneighbors(return_distance=False).T
+    distances = [np.linalg.norm(Z - Z[places], axis=1) for places in (nearest, second)]  # exact also where tiny
+    return nearest, np.minimum(*distances), np.maximum(*distances)
+
+
+def dimension_of(tables: Sequence[FloatArray]) -> float:
+    """Estimate the dimension of samples from the distances to the two nearest within each table.
+
+    Their ratio exceeds r with probability r^-dimension wherever density hardly changes between neighbours; the median
+    is not moved by duplicates. From at most 2,000 rows of each table; 1.5 standard errors below the estimate, since a
+    number that is too large takes chance for duplicates.
+
+    References
+    ----------
+    .. [1] Facco, E., d'Errico, M., Rodriguez, A. & Laio, A. (2017). Estimating the intrinsic dimension of datasets by a
+       minimal neighborhood information. Scientific Reports 7, 12140.
+    """
+    logs = []
+    for Z in tables:
+        if len(Z) >= 3:
+            _, first, second = nearest_two(Z[:: -(-len(Z) // 2000)])
+            known = first > 0
+            logs.append(np.log(second[known] / first[known]))
+    ratios = np.concatenate([*logs, np.empty(0)])
+    median = float(np.median(ratios)) if len(ratios) else 0.0
+    return max(1 - 1.5 / math.sqrt(max(len(ratios), 1)), 0.1) * math.log(2) / max(median, 1e-3)
+
+
+def near_rows(tables: Sequence[FloatArray], dimension: float) -> list[Pair]:
+    """Return pairs of rows that are each other's nearest, and closer than chance explains; not equal ones.
+
+    tables : of `shortened`
+    """
+    Z = np.concatenate(tables)
+    nearest, first, second = nearest_two(Z)
+    pairs = []
+    for i in np.flatnonzero((nearest[nearest] == np.arange(len(Z))) & (np.arange(len(Z)) < nearest) & (first > 0)):
+        j = int(nearest[i])
+        farther = min(second[i], second[j]) / first[i]
+        if farther >= FARTHER and math.log(len(Z)) - dimension * math.log(farther) < math.log(BY_CHANCE):
+            pairs.append(Pair(int(i), j, 1 / farther))
+    return pairs

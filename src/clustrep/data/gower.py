@@ -58,18 +58,20 @@ def gower_coded(tables: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     shared = [column for column in first.columns if all(column in frame.columns for frame in others)]
     if not shared:
         raise DataError("The studies have no column in common: columns are matched by their names.")
-    coded: dict[str, dict[str, Any]] = {name: {} for name in frames}
+    coded: dict[str, FloatArray] = {}  # of all studies together, one after the other
     for column in shared:
         columns = {name: frame[column] for name, frame in frames.items()}
-        code = _numbers if all(map(_is_numeric, columns.values())) else _categories
-        for name, values in code(str(column), columns).items():
-            if twice := coded[name].keys() & values.keys():
-                raise DataError(
-                    f"Two columns are both coded as {min(twice)!r} for Gower's distance, one of them {column!r}: "
-                    "rename it."
-                )
-            coded[name] |= values
-    return {name: pd.DataFrame(values, index=frames[name].index) for name, values in coded.items()}
+        further = _numbers(column, columns) if all(map(_is_numeric, columns.values())) else _categories(column, columns)
+        if twice := coded.keys() & further.keys():
+            raise DataError(
+                f"Two columns are both coded as {min(twice)!r} for Gower's distance, one of them {column!r}: rename it."
+            )
+        coded |= further
+    whole, ends = pd.DataFrame(coded), np.cumsum([len(frame) for frame in frames.values()])
+    return {
+        name: whole.iloc[end - len(frame) : end].set_axis(frame.index)
+        for (name, frame), end in zip(frames.items(), ends, strict=True)
+    }
 
 
 def _framed(values: Any, name: str) -> pd.DataFrame:
@@ -92,29 +94,24 @@ def _is_numeric(column: pd.Series[Any]) -> bool:
     )
 
 
-def _numbers(column: str, columns: Mapping[str, pd.Series[Any]]) -> dict[str, dict[str, FloatArray]]:
+def _numbers(column: str, columns: Mapping[str, pd.Series[Any]]) -> dict[str, FloatArray]:
     """Divide by the range of all tables together; a constant becomes 0."""
-    tables = {name: values.to_numpy(dtype=float, na_value=np.nan) for name, values in columns.items()}
-    for name, values in tables.items():
-        there = ~np.isnan(values)
-        samples = [str(sample) for sample in columns[name].index[there]]
-        check_finite(values[there][:, None], samples, [column], f"Study {name!r}")
-    known = np.concatenate([values[~np.isnan(values)] for values in tables.values()])
-    low, high = (known.min(), known.max()) if known.size else (0.0, 0.0)
-    extent = high - low if high > low else 1.0
-    return {name: {column: (values - low) / extent} for name, values in tables.items()}
+    tables = []
+    for name, values in columns.items():
+        numbers = values.to_numpy(dtype=float, na_value=np.nan)
+        there = ~np.isnan(numbers)
+        check_finite(numbers[there][:, None], map(str, values.index[there]), [column], f"Study {name!r}")
+        tables.append(numbers)
+    whole = np.concatenate(tables)
+    low, high = (np.nanmin(whole), np.nanmax(whole)) if np.isfinite(whole).any() else (0.0, 0.0)
+    return {column: (whole - low) / (high - low if high > low else 1.0)}
 
 
-def _categories(column: str, columns: Mapping[str, pd.Series[Any]]) -> dict[str, dict[str, FloatArray]]:
+def _categories(column: str, columns: Mapping[str, pd.Series[Any]]) -> dict[str, FloatArray]:
     """Make a column of 0 and ½ for every category of any table, in the order of their names."""
-    texts = {name: [None if pd.isna(value) else _text(value) for value in values] for name, values in columns.items()}
-    levels = sorted({text for values in texts.values() for text in values if text is not None})
-    return {
-        name: {
-            f"{column}={level}": HALF * np.array([text == level for text in values], dtype=float) for level in levels
-        }
-        for name, values in texts.items()
-    }
+    texts = [None if pd.isna(value) else _text(value) for values in columns.values() for value in values]
+    levels = sorted({text for text in texts if text is not None})
+    return {f"{column}={level}": HALF * np.array([text == level for text in texts], dtype=float) for level in levels}
 
 
 def _text(value: Any) -> str:

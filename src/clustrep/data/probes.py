@@ -6,7 +6,7 @@ import csv
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -17,7 +17,7 @@ from clustrep.checks import check_choice, check_known, check_numbers, check_uniq
 from clustrep.data.readers.delimited import find_delimiter
 from clustrep.data.readers.source import Text, read_text
 from clustrep.data.readers.table import MISSING_LABEL, Path, Table
-from clustrep.errors import DataError, DataWarning, ParameterError, warn
+from clustrep.errors import DataError, DataWarning, ParameterError, invalid, warn
 from clustrep.text import argument, from_spreadsheet, listing, option, plural
 from clustrep.types import FloatArray
 
@@ -42,7 +42,7 @@ class GeneRequest(NamedTuple):
         """Check the parameters, as far as that is possible before files are read."""
         check_choice(self.probes, "probes", PROBES)
         if self.genes is not None and (not isinstance(self.genes, str) or not self.genes):
-            raise ParameterError(f"genes must be the name of a column, got {self.genes!r}.", parameter="genes")
+            raise invalid("genes", "the name of a column", self.genes)
         if self.probe_map is not None and not isinstance(self.probe_map, str | PathLike):
             raise ParameterError(
                 f"probe_map must be the path of a table, got {type(self.probe_map).__name__}.", parameter="probe_map"
@@ -204,43 +204,28 @@ def _tell(
 ) -> None:
     """Say what became of probes, unless each measures one gene and each gene has one."""
     probed = [entry for entry in entries if entry is not None]
-    notes = [
-        _counts("probes without a gene were dropped", {entry.table.name: entry.n_without for entry in probed}),
-        _counts("probes of several genes were dropped", {entry.table.name: entry.n_of_several for entry in probed}),
-        _several(probed, request),
-    ]
-    if order is not None:
-        notes.append(_different([_chosen(entry, order) for entry in probed]))
+    notes = []
+    for what, count_of in (
+        ("without a gene", {entry.table.name: entry.n_without for entry in probed}),
+        ("of several genes", {entry.table.name: entry.n_of_several for entry in probed}),
+    ):
+        if any(count_of.values()):
+            counts = listing(f"{name} {count:,}" for name, count in count_of.items() if count)
+            notes.append(f"probes {what} were dropped: {counts}")
+    if several := {gene for entry in probed for gene, probes in entry.probes_of.items() if len(probes) > 1}:
+        how = "their mean stands" if order is None else "the one with the highest variance stands"
+        notes.append(f"{how} for each of {plural(len(several), 'gene')} with several probes")
+    chosen = {pair for entry in probed for pair in (_chosen(entry, order).items() if order else ())}
+    n_different = sum(count > 1 for count in Counter(gene for gene, _ in chosen).values())
+    if n_different:  # as on other platforms
+        notes.append(f"{plural(n_different, 'gene')} have different probes in different studies")
     if probe_map is not None and probe_map.n_repeated:
         notes.append(f"{plural(probe_map.n_repeated, 'repeated probe')} in {request.probe_map}")
-    unprobed = [table.name for table, entry in zip(tables, entries, strict=True) if entry is None]
-    if unprobed:
+    if unprobed := [table.name for table, entry in zip(tables, entries, strict=True) if entry is None]:
         notes.append(f"features were kept as they are: {listing(unprobed)}")
-    said = [note for note in notes if note]
-    if said:
+    if notes:
         sizes = [f"{entry.table.name} {entry.table.frame.shape[1]:,} to {len(entry.probes_of):,}" for entry in probed]
-        warn(f"Genes were made of probes ({listing(sizes)}): {'; '.join(said)}.", DataWarning)
-
-
-def _counts(what: str, count_of: Mapping[str, int]) -> str:
-    counts = [f"{name} {count:,}" for name, count in count_of.items() if count]
-    return f"{what}: {listing(counts)}" if counts else ""
-
-
-def _several(probed: Sequence[Probed], request: GeneRequest) -> str:
-    genes = {gene for entry in probed for gene, probes in entry.probes_of.items() if len(probes) > 1}
-    how = "the one with the highest variance stands for" if request.probes == "variance" else "their mean stands for"
-    return f"{how} each of {plural(len(genes), 'gene')} with several probes" if genes else ""
-
-
-def _different(choices: Sequence[Mapping[str, str]]) -> str:
-    """Say how many genes have other probes in other studies, as on other platforms."""
-    probes: dict[str, set[str]] = {}
-    for chosen in choices:
-        for gene, probe in chosen.items():
-            probes.setdefault(gene, set()).add(probe)
-    n_different = sum(len(names) > 1 for names in probes.values())
-    return f"{plural(n_different, 'gene')} have different probes in different studies" if n_different else ""
+        warn(f"Genes were made of probes ({listing(sizes)}): {'; '.join(notes)}.", DataWarning)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -313,11 +298,8 @@ def _columns(head: Sequence[str], genes: str | None, path: Path) -> tuple[int, i
         named = [j for kind in GENE_COLUMNS for j, name in enumerate(head) if kind.fullmatch(name)]
         gene_column = next((j for j in named if j != probe_column), None)
     has_header = probe_column is not None or gene_column is not None
-    if probe_column is None:
-        probe_column = 1 if gene_column == 0 else 0
-    if gene_column is None:
-        gene_column = 1 if probe_column == 0 else 0
-    return probe_column, gene_column, has_header
+    probe_column = int(gene_column == 0) if probe_column is None else probe_column
+    return probe_column, int(probe_column == 0) if gene_column is None else gene_column, has_header
 
 
 def _rows(path: Path) -> list[list[str]]:

@@ -11,7 +11,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from clustrep.checks import check_choice, check_flag, check_integer, check_known, check_label, check_name
+from clustrep.checks import (
+    check_choice,
+    check_flag,
+    check_integer,
+    check_known,
+    check_label,
+    check_name,
+    check_names_differ,
+)
 from clustrep.data.alignment import check_alignment
 from clustrep.data.comparability import Comparability, comparability
 from clustrep.data.from_files import check_unscaled, studies_from_anndata, studies_from_files
@@ -32,19 +40,20 @@ class Studies(Mapping[str, Study]):
 
     Parameters
     ----------
-    studies : mapping of name to array, frame or Study, or a sequence of these
-        Tables of samples by features, as `Study` takes them. Arrays and frames in a sequence are named "1", "2", …
-    label : str or False, optional
+    studies : mapping of name to table or Study, or a sequence of these
+        Arrays or frames of shape (n_samples, n_features), as `Study` takes them. Those in a sequence are named "1",
+        "2", …
+    label : str or False, default=None
         The column that holds the samples' known class, in the studies that have it: it is removed from the features
         and kept as `Study.labels`. False: no column is one. By default, a column that looks like a class gives a
         warning.
     scale : str, default="none"
         Scale the features: "none", "pooled", "study" or "reference=NAME", see `Studies.scaled`.
-    allow_missing : bool
+    allow_missing : bool, default=False
         Whether values may be missing, see `Study`.
-    gower : bool
+    gower : bool, default=False
         Whether columns are numbers and categories, to be clustered by Gower's distance: see Notes.
-    normalise : {"none", "log1p"}
+    normalise : {"none", "log1p"}, default="none"
         Normalise the counts of each study by itself, before features are aligned and scaled, see `Study.normalised`.
 
     Raises
@@ -115,12 +124,17 @@ class Studies(Mapping[str, Study]):
         entries = _entries(studies)
         if check_flag(gower, "gower"):
             entries = _coded(entries, label, scale, normalise, allow_missing=allow_missing)
-        collected = [
-            _renamed(values, name, None if gower else label)
-            if isinstance(values, Study)
-            else _as_study(values, name, label, allow_missing=allow_missing)
-            for name, values in entries
-        ]
+        collected = []
+        for name, values in entries:
+            if isinstance(values, Study):
+                if label and values.labels is None and not gower:
+                    raise DataError(f"{values!r} is a Study already: pass label={label!r} to Study.")
+                collected.append(values if values.name == name else values.renamed(name))
+                continue
+            try:
+                collected.append(Study(values, name, label=label, allow_missing=allow_missing))
+            except LabelNotFound:  # an error only if no other study has the column
+                collected.append(Study(values, name, allow_missing=allow_missing))
         check_label_exists(collected, label, set().union(*(study.features for study in collected)))
         self._align(collected, scale, normalise=normalise)
 
@@ -155,44 +169,44 @@ class Studies(Mapping[str, Study]):
         *paths : str or path
             Files whose rows are samples and whose columns are features; a GEO series matrix, where it is the other way
             round, is transposed. The studies are named after their files, without the ending.
-        label : str or False, optional
+        label : str or False, default=None
             The column that holds the samples' known class: in h5ad a column of obs, in GEO a characteristic such as
             "er status". False: no column is one. By default, a file with a column that looks like a class is refused.
         scale : str, default="none"
             Scale the features: "none", "pooled", "study" or "reference=NAME", see `Studies.scaled`.
-        transpose : bool, str or sequence of str
+        transpose : bool, str or sequence of str, default=False
             Transpose all tables, or those of the studies named.
-        header : bool, optional
+        header : bool, default=None
             Whether the first line of delimited text holds the features' names; by default it does unless it looks
             like data.
-        study_key : str, optional
+        study_key : str, default=None
             The column of obs that says which study a cell belongs to: an h5ad file, or a store, then holds the studies
             named there.
-        rep : str, optional
+        rep : str, default=None
             What to take from an h5ad file or a store: "X" (the default), or the name of an entry of obsm or of a layer.
-        features : sequence of str, optional
+        features : sequence of str, default=None
             The features to keep, in this order, which every study must have; by default those that all studies have.
-        genes : str, optional
+        genes : str, default=None
             The column that names the gene of each feature: features that are probes become genes. It is a column of
             what the file says of its features (of an ExpressionSet featureData, of a SummarizedExperiment rowData), or
             of `probe_map`.
-        probe_map : str or path, optional
+        probe_map : str or path, default=None
             A table of probes and genes, for files of any format: delimited text, or a platform's annotation from GEO
             such as GPL96.annot.gz. The columns are those named like probes and genes ("ID", "Gene Symbol", …), else
             the first two.
-        probes : {"variance", "mean"}
+        probes : {"variance", "mean"}, default="variance"
             What to do with several probes of a gene: take the one with the highest variance, or the mean of all.
-        groups : str, optional
+        groups : str, default=None
             The column that says to which unit a sample belongs, such as "donor"; in h5ad a column of obs. It is no
             feature, and `Bootstrap(groups="donor")` draws its units.
-        allow_missing : bool
+        allow_missing : bool, default=False
             Whether values may be missing, see `Study`.
-        gower : bool
+        gower : bool, default=False
             Whether columns are numbers and categories, to be clustered by Gower's distance: see `Studies`.
-        normalise : {"none", "log1p"}
+        normalise : {"none", "log1p"}, default="none"
             Normalise the counts of each study by itself, before features are aligned and scaled, see
             `Study.normalised`.
-        target_sum : float, optional
+        target_sum : float, default=None
             The total for `normalise`, see `Study.normalised`.
 
         Returns
@@ -318,19 +332,19 @@ class Studies(Mapping[str, Study]):
             Cells by features; also a view, or backed by its file.
         study_key : str
             The column of obs that says which study a cell belongs to; the studies are named by its values.
-        rep : str, optional
+        rep : str, default=None
             What to take: "X" (the default), or the name of an entry of obsm, such as "X_pca", or of a layer.
-        label : str or False, optional
+        label : str or False, default=None
             The column of obs that holds the cells' known class. False: no feature is one. By default, a feature that
             looks like a class gives a warning.
         scale : str, default="none"
             Scale the features: "none", "pooled", "study" or "reference=NAME", see `Studies.scaled`.
-        features : sequence of str, optional
+        features : sequence of str, default=None
             The features to keep, in this order; by default all.
-        groups : str or sequence of str
+        groups : str or sequence of str, default=()
             Columns of obs with units to which cells belong within a study, such as "donor": `Bootstrap(groups="donor")`
             draws these.
-        normalise : {"none", "log1p"}
+        normalise : {"none", "log1p"}, default="none"
             Normalise the counts of each study by itself, before features are aligned and scaled, see
             `Study.normalised`.
 
@@ -411,13 +425,13 @@ class Studies(Mapping[str, Study]):
 
         Parameters
         ----------
-        X : array_like, DataFrame or Study
+        X : array-like, DataFrame of shape (n_samples, n_features), or Study
             Samples by features; at least 2 `n` samples.
-        n : int
+        n : int, default=2
             The number of studies; their sizes differ by at most one sample.
-        rng : int, Generator, SeedSequence or None
+        rng : int, Generator, SeedSequence or None, default=None
             The seed.
-        label : str or False, optional
+        label : str or False, default=None
             The column that holds the samples' known class, as in `Study`.
         scale : str, default="none"
             Scale the features after the split: "none", "pooled", "study" or "reference=NAME", see `Studies.scaled`.
@@ -464,8 +478,7 @@ class Studies(Mapping[str, Study]):
         self._dropped = MappingProxyType(
             {study.name: tuple(name for name in study.features if name not in shared) for study in studies}
         )
-        if _may_be_misaligned(studies, self._dropped):
-            check_alignment(studies, request)
+        check_alignment(studies, len(shared), request)
         if len({study.scaling for study in studies}) > 1:
             scales = ", ".join(f"{study.name} {study.scaling}" for study in studies)
             warn(f"The studies are not on one scale ({scales}): scale all of them or none.", DataWarning)
@@ -503,7 +516,19 @@ class Studies(Mapping[str, Study]):
         return name in self._studies
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Return the study of this name, or `default` if there is none."""
+        """Return the study of this name, or `default` if there is none.
+
+        Parameters
+        ----------
+        name : str
+            The name of a study.
+        default : object, default=None
+            What to return for a name that no study has.
+
+        Returns
+        -------
+        Study or object
+        """
         return self._studies.get(name, default)
 
     @property
@@ -611,7 +636,7 @@ class Studies(Mapping[str, Study]):
 
         Parameters
         ----------
-        rows : mapping of name to array_like of int
+        rows : mapping of name to array-like of int
             The places of the samples to keep, by study; studies that are not named are left out.
 
         Returns
@@ -639,9 +664,9 @@ class Studies(Mapping[str, Study]):
 
         Parameters
         ----------
-        normalise : {"log1p", "none"}
+        normalise : {"log1p", "none"}, default="log1p"
             How, see `Study.normalised`.
-        target_sum : float, optional
+        target_sum : float, default=None
             The total of all samples, such as 1e4; by default the median of each study.
 
         Returns
@@ -758,10 +783,7 @@ def _entries(studies: StudiesLike) -> list[tuple[str, Any]]:
         )
     if not entries:
         raise DataError("studies is empty: there must be at least one study.")
-    names = [name for name, _ in entries]
-    if len(set(names)) < len(names):
-        duplicate = next(name for name in names if names.count(name) > 1)
-        raise DataError(f"Every study needs a name of its own, but {duplicate!r} came twice: rename one.")
+    check_names_differ([name for name, _ in entries], "study", parameter="studies")
     return entries
 
 
@@ -781,29 +803,3 @@ def _coded(
         study = Study(frame, name, labels=labels, label=None if label else label, allow_missing=allow_missing)
         studies.append((name, study))
     return studies
-
-
-def _as_study(values: Any, name: str, label: Label, *, allow_missing: bool) -> Study:
-    """Make a study of a table that may lack the label column, as long as another has it."""
-    try:
-        return Study(values, name, label=label, allow_missing=allow_missing)
-    except LabelNotFound:
-        return Study(values, name, allow_missing=allow_missing)
-
-
-def _renamed(study: Study, name: str, label: Label) -> Study:
-    if label and study.labels is None:
-        raise DataError(f"Study {study.name!r} is a Study already: pass label={label!r} to Study, not to Studies.")
-    return study if study.name == name else study._with(name=name)
-
-
-def _may_be_misaligned(studies: Sequence[Study], dropped: Mapping[str, Sequence[str]]) -> bool:
-    """Whether names have to be compared: not those of arrays, which have none, with the same number of columns."""
-    if len(studies) == 1:
-        return False
-    if any(study.samples_are_named for study in studies):
-        return True
-    are_named = [study.features_are_named for study in studies]
-    if all(are_named):
-        return any(len(dropped[study.name]) == len(study.features) for study in studies)  # no feature is shared
-    return any(are_named) or any(dropped.values())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -17,6 +16,7 @@ from clustrep.checks import (
     as_table,
     check_axis_names,
     check_choice,
+    check_features,
     check_finite,
     check_flag,
     check_known,
@@ -25,13 +25,13 @@ from clustrep.checks import (
     check_labels_of,
     check_magnitudes,
     check_name,
-    check_names_differ,
     check_not_empty,
     check_numbers,
     check_positive,
+    numbered,
     read_only,
 )
-from clustrep.data.values import SCALES_OF_ONE, Scale, check_can_be_normalised, log_normalised, median_total
+from clustrep.data.values import SCALES_OF_ONE, Scale, log_normalised, median_total
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
 from clustrep.text import argument, listing, nearest, plural
 from clustrep.types import FloatArray, IntArray, Labels
@@ -63,28 +63,28 @@ class Study:
 
     Parameters
     ----------
-    X : array_like or DataFrame, (n_samples, n_features)
+    X : array-like or DataFrame of shape (n_samples, n_features)
         Numbers, none missing or infinite; at least two samples. A frame brings the names of its samples (index) and of
         its features (columns); its default index 0, 1, 2, … is not taken as names.
     name : str
         The study's name. Random draws depend on it: the same name and seed give the same draw.
-    features, samples : sequence of str, optional
+    features, samples : sequence of str, default=None
         Names of the features and the samples, instead of those of `X`. Without names they are numbered from 1.
-    labels : array_like, (n_samples,), optional
+    labels : array-like of shape (n_samples,), default=None
         Known labels of the samples, integers or text. A Series whose index holds the samples' names is put in their
         order.
-    label : str or False, optional
+    label : str or False, default=None
         The column of `X` that holds the samples' known class; it is removed from the features and kept as `labels`.
         False: no column is one. By default, a column that looks like a class gives a warning.
-    groups : mapping of str to array_like, optional
+    groups : mapping of str to array-like, default=None
         Units to which samples belong, such as ``{"donor": [...]}``: `Bootstrap(groups="donor")` draws these.
-    allow_missing : bool
+    allow_missing : bool, default=False
         Whether values may be missing; then whatever clusters the study needs an imputer as its first step. A feature
         without any value is refused.
 
     Attributes
     ----------
-    X : ndarray, (n_samples, n_features)
+    X : ndarray of shape (n_samples, n_features)
         The values, in single precision where all of those given were and their squares have room in it, else in double
         precision. Read-only.
     name : str
@@ -93,7 +93,7 @@ class Study:
         The names, or numbers from 1.
     features_are_named, samples_are_named : bool
         Whether these are names that were given.
-    labels : ndarray of int or str, (n_samples,), or None
+    labels : ndarray of int or str of shape (n_samples,), or None
         The known labels.
     scale : str
         How the features were scaled: "none", "pooled", "study" or "reference=NAME", see `Studies.scaled`.
@@ -101,7 +101,7 @@ class Study:
         How counts were normalised.
     embedding : str
         The embedding of all studies together whose coordinates the features are, such as "X_pca"; empty for others.
-    groups : dict of str to ndarray of str, (n_samples,)
+    groups : dict of str to ndarray of str, of shape (n_samples,)
         Units to which samples belong, as text; empty where there are none.
     allows_missing : bool
         Whether values may be missing.
@@ -241,6 +241,11 @@ class Study:
     def to_frame(self) -> pd.DataFrame:
         """Return a copy of the table as a frame, samples as index and features as columns.
 
+        Returns
+        -------
+        DataFrame of shape (n_samples, n_features)
+            Of this study alone: changes of the frame do not change the study.
+
         Examples
         --------
         >>> Study([[1.0, 2.0], [3.0, 4.0]], "mainz", features=["ESR1", "ERBB2"]).to_frame()
@@ -269,19 +274,15 @@ class Study:
         >>> study.select(["ERBB2"]).X.tolist()
         [[2.0], [4.0]]
         """
-        if isinstance(features, str) or not isinstance(features, Iterable) or not len(list(features)):
-            raise ParameterError(
-                f"features must be a sequence of at least one feature name, got {features!r}.", parameter="features"
-            )
-        check_names_differ([str(feature) for feature in features], "feature", parameter="features")
+        features = check_features(features)
         position = {feature: j for j, feature in enumerate(self.features)}
         for feature in features:
             if feature not in position:
                 check_known(feature, f"feature of study {self.name!r}", position, parameter="features")
-        if tuple(features) == self.features:
+        if features == self.features:
             return self
         selected = np.ascontiguousarray(self.X[:, [position[feature] for feature in features]])
-        return self._with(X=read_only(selected), features=tuple(features))
+        return self._with(X=read_only(selected), features=features)
 
     def scaled(self, scale: Scale) -> Study:
         """Shift and scale every feature, by the samples of this study alone.
@@ -341,9 +342,9 @@ class Study:
 
         Parameters
         ----------
-        normalise : {"log1p", "none"}
+        normalise : {"log1p", "none"}, default="log1p"
             How; "none" returns the study as it is.
-        target_sum : float, optional
+        target_sum : float, default=None
             T, such as 1e4. By default the median of the totals, without samples that have no counts.
 
         Returns
@@ -372,16 +373,57 @@ class Study:
                 f"Study {self.name!r} is scaled by {self.scaling!r} already: normalise counts once, before scaling.",
                 parameter="normalise",
             )
-        check_can_be_normalised(self.X, self.features, self.samples, self.name)
+        wrong = ~(self.X >= 0)  # or missing; values that were centred or log-transformed often are
+        if wrong.any():
+            i, j = np.argwhere(wrong)[0]
+            raise DataError(
+                f"normalise needs counts, but study {self.name!r} has {self.X[i, j]:g} for sample {self.samples[i]!r}, "
+                f"feature {self.features[j]!r}: take the raw counts, such as a layer of an h5ad file (rep='counts'), "
+                "or leave normalise out."
+            )
         target = median_total(self.X) if target_sum is None else target_sum
         return self._with(X=read_only(log_normalised(self.X, target)), normalise=normalise)
 
     def renamed(self, name: str) -> Study:
-        """Return the same study under another name, on which its random draws depend."""
+        """Return the same study under another name, on which its random draws depend.
+
+        Parameters
+        ----------
+        name : str
+            The new name.
+
+        Returns
+        -------
+        Study
+
+        Examples
+        --------
+        >>> Study([[1.0], [2.0]], "mainz").renamed("cohort A")
+        Study 'cohort A': 2 samples, 1 feature
+        """
         return self._with(name=check_name(name, "The name of a study"))
 
     def with_samples_of(self, others: Sequence[Study], name: str) -> Study:
-        """Return a study of the samples of this one and of others with the same features, named "study/sample"."""
+        """Return a study of the samples of this one and of others with the same features, named "study/sample".
+
+        Parameters
+        ----------
+        others : sequence of Study
+            With the same features as this study.
+        name : str
+            The name of the pooled study.
+
+        Returns
+        -------
+        Study
+            Without labels, because classes of several studies need not mean the same.
+
+        Examples
+        --------
+        >>> one, two = Study([[1.0], [2.0]], "one"), Study([[3.0], [4.0]], "two")
+        >>> one.with_samples_of([two], "both").samples
+        ('one/1', 'one/2', 'two/1', 'two/2')
+        """
         studies = [self, *others]
         samples = [f"{study.name}/{sample}" for study in studies for sample in study.samples]
         return self._with(
@@ -400,6 +442,20 @@ class Study:
     def with_groups(self, groups: Mapping[str, ArrayLike]) -> Study:
         """Return the same study with further units to which its samples belong, such as donors.
 
+        Parameters
+        ----------
+        groups : mapping of str to array-like of shape (n_samples,)
+            The unit of every sample, by the name of the kind of unit.
+
+        Returns
+        -------
+        Study
+            With these units beside those that it had.
+
+        See Also
+        --------
+        clustrep.resampling.Bootstrap : Draws whole units with `groups="donor"`.
+
         Examples
         --------
         >>> study = Study([[1.0], [2.0], [4.0]], "mainz").with_groups({"donor": ["d1", "d1", "d2"]})
@@ -411,15 +467,32 @@ class Study:
     def scaled_again(self) -> Study:
         """Scale a table that replaces the study's own: by itself where the study was.
 
+        Returns
+        -------
+        Study
+
+        Notes
+        -----
         The other scalings are one shift and one factor for all studies: what resembles a scaled study has them already.
         """
         return self._with(scale="none").scaled("study") if self.scale == "study" else self
 
     def with_table(self, X: FloatArray) -> Study:
-        """Return a study of as many samples with another table; another number of features are numbered."""
+        """Return a study of as many samples with another table.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+            The table, which is taken as it is.
+
+        Returns
+        -------
+        Study
+            With the names of its features, or, where their number differs, with features that are numbered.
+        """
         if X.shape[1] == len(self.features):
             return self._with(X=X)
-        return self._with(X=X, features=_numbered(X.shape[1]), features_are_named=False)
+        return self._with(X=X, features=numbered(X.shape[1]), features_are_named=False)
 
     def _with_precision(self, dtype: np.dtype[Any]) -> Study:
         """Return the study in single or double precision."""
@@ -434,12 +507,6 @@ class Study:
             labels=None if self.labels is None else read_only(self.labels[rows]),
             groups={key: read_only(values[rows]) for key, values in self.groups.items()},
         )
-
-
-@cache
-def _numbered(n_features: int) -> tuple[str, ...]:
-    """Return names for features without any; simulated studies ask hundreds of times for the same."""
-    return tuple(str(j + 1) for j in range(n_features))
 
 
 def _checked_groups(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -61,18 +60,6 @@ def log_normalised(X: FloatArray, target_sum: float) -> FloatArray:
     """Bring all samples to one total, and return log(1 + x): scanpy's `normalize_total`, then `log1p`."""
     totals = X.sum(axis=1, keepdims=True, dtype=float)
     return np.asarray(np.log1p(X / np.where(totals > 0, totals, 1.0) * target_sum).astype(X.dtype))
-
-
-def check_can_be_normalised(X: FloatArray, features: Sequence[str], samples: Sequence[str], name: str) -> None:
-    """Check that no value is missing or negative: values that were centred or log-transformed often are."""
-    wrong = ~(X >= 0)
-    if wrong.any():
-        i, j = np.argwhere(wrong)[0]
-        raise DataError(
-            f"normalise needs counts, but study {name!r} has {X[i, j]:g} for sample {samples[i]!r}, feature "
-            f"{features[j]!r}: take the raw counts, such as a layer of an h5ad file (rep='counts'), or leave normalise "
-            "out."
-        )
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ import pandas as pd
 from clustrep.checks import check_choice
 from clustrep.data.studies import Studies
 from clustrep.data.study import Study
-from clustrep.errors import DataError, ParameterError
+from clustrep.errors import DataError, invalid
 
 # The repository of Masoero et al. (2023), at one commit: what is served there does not change.
 ADDRESS = (
@@ -35,21 +35,8 @@ FOLDERS = {
     "gaussians": "synthetic_data/Data/Gaussians",
     "breast": "real_data/Data",
 }
-SHA256 = {
-    "shapes/aggregation.txt": "216ae781417468a749f9d265a17004ac300055c7cea7b0d4d4731dde895ab187",
-    "shapes/compound.txt": "1afe7c73f4a742a816f550fe61af12d7f5b9b3d63991a3ec185247a96bf824bd",
-    "shapes/d31.txt": "9456275bb4df7cddf963d2900aebe9e22fced1e7f41a6d9e86aa02f2ad3e434f",
-    "shapes/r15.txt": "125cfd76551f02cbddb00c191263613a44db3b98ec76d6c1fb0dc5337b1feb65",
-    "shapes/spiral.txt": "14aac0a6ba90a8ef01ab333e7be232f49b666c75138830e1d91d75c4d0f29902",
-    "gaussians/dim032.txt": "222e3b59bc6221c27d1bff01185a27c7d2432af99d7d894e28f13b28bcbeedce",
-    "gaussians/dim064.txt": "d61f79995b9a091ad866ad95c2666435d526a5d768114a52516886e28f9bc522",
-    "breast/MAINZ_3_SV.csv": "3d9a0321f627bbdaffe8003b24e19ccf210cce87a432c0eac46ad31f1badb7d4",
-    "breast/TRANS_3_SV.csv": "e80636463065a9b887f492d7dc8b5e04b13ac15d6880b679400dc74e42db9911",
-    "breast/VDX_3_SV.csv": "0053d12880549e13bc15766e6a1a78103b579155fb707b34936f34aedb4439c9",
-    "breast/mainz_subtypes.csv": "0e0d4592afd90a15478b2ad3a1ce7d22f8360500f8e6b3e3f9f043c6875e94d9",
-    "breast/transbig_subtypes.csv": "bee2d343b12b8fad130a1bcd0549d7a64f95ee5d5ec9409d36c4138ef729f4b5",
-    "breast/vdx_subtypes.csv": "02140855ac40c353eb28619ef1e17129794bb663393aa6d8b48495b9da0b2000",
-}
+# The published files: name and SHA-256, as pooch reads them, too.
+SHA256 = dict(line.split() for line in (Path(__file__).parent / "registry.txt").read_text().splitlines())
 INSTEAD = "pass folder= or set CLUSTREP_DATA to a folder that holds the file"
 
 
@@ -148,7 +135,7 @@ def load_dim(dimensions: int = 64, folder: str | PathLike[str] | None = None) ->
     Study 'dim032': 1,024 samples, 32 features
     """
     if isinstance(dimensions, bool) or dimensions not in DIMENSIONS:
-        raise ParameterError(f"dimensions must be 32 or 64, got {dimensions!r}.", parameter="dimensions")
+        raise invalid("dimensions", "32 or 64", dimensions)
     name = f"dim{dimensions:03d}"
     values = np.loadtxt(_text(f"gaussians/{name}.txt", folder))
     return Study(values, name, features=[f"x{j}" for j in range(1, dimensions + 1)], label=False)
@@ -220,14 +207,11 @@ def _table(file: str, folder: str | PathLike[str] | None) -> pd.DataFrame:
 def _text(file: str, folder: str | PathLike[str] | None) -> io.StringIO:
     """Return the content of a published file, from a folder if one is named, else from the cache or the network."""
     if not isinstance(folder, str | PathLike | None):
-        raise ParameterError(f"folder must be the path of a folder, got {folder!r}.", parameter="folder")
+        raise invalid("folder", "the path of a folder", folder)
     source = folder if folder is not None else os.environ.get("CLUSTREP_DATA")
-    content = _local(Path(source), file) if source else _downloaded(file)
-    return io.StringIO(content.decode("ascii"))
-
-
-def _local(folder: Path, file: str) -> bytes:
-    path = folder / file
+    if not source:
+        return io.StringIO(_downloaded(file).decode("ascii"))
+    path = Path(source) / file
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -236,7 +220,7 @@ def _local(folder: Path, file: str) -> bytes:
         ) from None
     if hashlib.sha256(content).hexdigest() != SHA256[file]:
         raise DataError(f"{path} is not the published file (its sha256 differs): replace it by {_address(file)}.")
-    return content
+    return io.StringIO(content.decode("ascii"))
 
 
 def _downloaded(file: str) -> bytes:

@@ -38,7 +38,7 @@ from clustrep.execution.seeds import FULL_STUDY, Failed
 from clustrep.files.archives import KINDS, check_seal, declared_arrays, read_array, write_archive
 from clustrep.files.folders import claimed
 from clustrep.files.saved import written_whole
-from clustrep.text import argument, listing, option, wording
+from clustrep.text import listing
 
 if TYPE_CHECKING:
     from clustrep.execution.run import Plan
@@ -231,11 +231,8 @@ def _check_manifest(folder: Path, manifest: Manifest) -> None:
         differences = differences_between(before, manifest)
         if differences:
             raise OtherRun(
-                f"{folder} holds what another run has finished: {listing(differences)}. Ask the same again, or "
-                + wording(
-                    python=f"name another folder with {option('checkpoint')}.",
-                    command_line=f"name another folder with {option('out')}; {argument('force', True)} discards it.",
-                ),
+                f"{folder} holds the checkpoint of another run: {listing(differences)}. Ask the same again, or "
+                "name another folder.",
                 parameter="checkpoint",
                 differences=listing(differences),
             )
@@ -256,38 +253,25 @@ def _joined(before: Manifest, now: Manifest) -> Manifest:
 
 def differences_between(before: Manifest, now: Manifest) -> list[str]:
     """Name what differs between two runs; further clusterers, and what computes in these, are no difference."""
-    named = _differences_of_code(before.code, now.code)
-    explained = bool(named)
-    for name in [*now.facts, *(name for name in before.facts if name not in now.facts)]:
-        here, there = now.facts.get(name), before.facts.get(name)
-        if here == there or (explained and _differ_in_digest(here, there)):
-            continue
-        if here is None or there is None:
-            named.append(f"{name} is {'new' if there is None else 'missing'}")
-        else:
-            named.append(f"{name} is {here}, was {there}")
-    for name, here in now.clusterers.items():
-        there = before.clusterers.get(name, here)
-        if here != there and not (explained and _differ_in_digest(here, there)):
-            named.append(f"clusterer {name} is {here}, was {there}")
-    return named
-
-
-def _differences_of_code(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    """Name code that both runs have, and that differs."""
     named: list[str] = []
-    for name in (name for name in now if name in before):
-        here, there = set(now[name].split()), set(before[name].split())
-        if here <= there or there <= here:  # the same, or further functions of that name
+    for name in (name for name in now.code if name in before.code):
+        here, there = now.code[name], before.code[name]
+        if set(here.split()) <= set(there.split()) or set(there.split()) <= set(here.split()):
+            continue  # the same, or further functions of that name
+        named.append(f"{name} is {here}, was {there}" if name.startswith(VERSION) else f"{name} has changed")
+    is_explained = bool(named)
+    facts = [(name, now.facts.get(name), before.facts.get(name)) for name in {**now.facts, **before.facts}]
+    clusterers = [
+        (f"clusterer {name}", here, before.clusterers.get(name, here)) for name, here in now.clusterers.items()
+    ]
+    for name, described, former in [*facts, *clusterers]:
+        if described is None or former is None:
+            named.append(f"{name} is {'new' if former is None else 'missing'}")
             continue
-        is_version = name.startswith(VERSION)
-        named.append(f"{name} is {now[name]}, was {before[name]}" if is_version else f"{name} has changed")
+        differ_in_digest = described.rpartition(" [")[0] == former.rpartition(" [")[0] != ""
+        if described != former and not (is_explained and differ_in_digest):
+            named.append(f"{name} is {described}, was {former}")
     return named
-
-
-def _differ_in_digest(here: str | None, there: str | None) -> bool:
-    """Whether two descriptions say the same, apart from their digests."""
-    return here is not None and there is not None and here.rpartition(" [")[0] == there.rpartition(" [")[0] != ""
 
 
 def read_manifest(folder: Path) -> Manifest | None:
@@ -354,7 +338,7 @@ def merge_into(folder: Path, shards: Sequence[Path]) -> None:
         manifest = read_manifest(shard)
         if manifest is None:
             raise DataError(
-                f"{shard} holds nothing that a run has finished, or its {MANIFEST} is damaged: compute that shard "
+                f"{shard} holds no checkpoint of a run, or its {MANIFEST} is damaged: compute that shard "
                 "again, or leave it out, and its replicates are computed now."
             )
         first = first or manifest

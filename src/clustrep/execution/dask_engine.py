@@ -13,7 +13,7 @@ from distributed import Client, Future, KilledWorker
 
 from clustrep import __version__
 from clustrep.errors import EngineLost
-from clustrep.execution.engines import Computed, Engine, Killed, Vanished, checkpoint_advice, compute_there
+from clustrep.execution.engines import Computed, Engine, Killed, Vanished, compute_there
 from clustrep.execution.seeds import Run
 
 ANSWERS = 60.0  # seconds that a scheduler has for an answer
@@ -48,7 +48,7 @@ class DaskEngine(Engine[Future]):
             return self.client.sync(getattr(self.client.scheduler, question), callback_timeout=ANSWERS)
         except (OSError, TimeoutError):
             self._check_connected()
-            raise self._lost() from None
+            raise self.lost() from None
 
     def _check_connected(self) -> None:
         """Wait while the client tries to connect again, as long as it does; raise where it has given up."""
@@ -56,10 +56,7 @@ class DaskEngine(Engine[Future]):
         while self.client.status == "connecting" and time.monotonic() < deadline:
             time.sleep(0.05)
         if self.client.status != "running":
-            raise self._lost()
-
-    def _lost(self) -> EngineLost:
-        return EngineLost(f"The connection to {self.name} is lost. {checkpoint_advice()}")
+            raise self.lost()
 
     def place(self, plan: Any) -> Future:
         """Send the plan to all workers; those that come later get it from the others."""

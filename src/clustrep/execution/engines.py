@@ -23,7 +23,6 @@ from clustrep.execution.context import config
 from clustrep.execution.forecast import in_words
 from clustrep.execution.run import Outcome, Plan, compute
 from clustrep.execution.seeds import Run
-from clustrep.text import wording
 
 T = TypeVar("T")
 Task = TypeVar("Task")
@@ -81,6 +80,13 @@ class Engine(ABC, Generic[Task]):
 
     def close(self) -> None:
         """Close what was opened for this run."""
+
+    def lost(self, what: str = "The connection to {} is lost.") -> EngineLost:
+        """Return the error of an engine with which this run can't go on."""
+        advice = "Finished resamples are in the checkpoint: the same run resumes there."
+        if config().in_progress is None:
+            advice = "There is no checkpoint, so that a new run computes all resamples again."
+        return EngineLost(f"{what.format(self.name)} {advice}")
 
 
 def open_engine(engine: Any) -> Engine[Any]:
@@ -150,11 +156,6 @@ class Block:
     n_vanished: int = 0
     alone: bool = False
 
-    def halves(self) -> list[Block]:
-        """Divide it; both halves begin anew."""
-        middle = len(self.numbers) // 2
-        return [Block(self.numbers[:middle]), Block(self.numbers[middle:])]
-
 
 @dataclass(eq=False)
 class Dispatch(Generic[T]):
@@ -178,7 +179,7 @@ class Dispatch(Generic[T]):
     def outcomes(self) -> Generator[tuple[Sequence[int], Outcome[T]], None, None]:
         """Yield blocks as they are finished; whatever ends this, nothing stays queued."""
         try:
-            while self._is_unfinished():
+            while self.tasks or self.again or self.suspects or self.n_cut < len(self.numbers):
                 self._give_away()
                 if self.tasks:
                     for task in self.engine.ended(self.tasks, LOOKED_EVERY):
@@ -189,9 +190,6 @@ class Dispatch(Generic[T]):
         finally:
             self.engine.cancel(self.tasks)
 
-    def _is_unfinished(self) -> bool:
-        return bool(self.tasks or self.again or self.suspects) or self.n_cut < len(self.numbers)
-
     def _look(self) -> bool:
         """Look whether there are workers, from time to time; raise where there have been none for too long."""
         now = time.monotonic()
@@ -200,9 +198,7 @@ class Dispatch(Generic[T]):
             if self.n_slots:
                 self.seen = now
             elif now - self.seen > PATIENCE:
-                raise EngineLost(
-                    f"There was no worker at {self.engine.name} for {in_words(PATIENCE)}. {checkpoint_advice()}"
-                )
+                raise self.engine.lost(f"There was no worker at {{}} for {in_words(PATIENCE)}.")
         return self.n_slots > 0
 
     def _give_away(self) -> None:
@@ -212,8 +208,13 @@ class Dispatch(Generic[T]):
                 return
             try:
                 self.placed, self.n_misplaced = self.engine.place(self.plan), 0
-            except Vanished:  # with the workers
-                self._misplaced()
+            except Vanished:  # with the workers, or it is too large for them
+                self.looked, self.n_misplaced = -math.inf, self.n_misplaced + 1
+                if self.n_misplaced == MOST_VANISHED:
+                    raise self.engine.lost(
+                        f"The studies could not be brought to the workers of {{}} in {MOST_VANISHED} attempts: give "
+                        "workers more memory than the studies take."
+                    ) from None
                 return
         while len(self.tasks) < AHEAD * max(self.n_slots, 1):
             block = self._next_block()
@@ -225,31 +226,32 @@ class Dispatch(Generic[T]):
         if self.again:
             return self.again.popleft()
         if self.n_cut < len(self.numbers):
-            size = self._size()
+            # Seconds of work, but some for every slot.
+            seconds = self.plan.cost.total if math.isinf(self.seconds) else self.seconds
+            of_seconds = max(1, round(BLOCK_SECONDS / max(seconds, 1e-9)))
+            n_left = len(self.numbers) - self.n_cut
+            size = min(of_seconds, math.ceil(n_left / (AHEAD * max(self.n_slots, 1))))
             self.n_cut += size
             return Block(tuple(self.numbers[self.n_cut - size : self.n_cut]))
         if self.suspects and not self.tasks:
             return Block((self.suspects.pop(),), alone=True)
         return None
 
-    def _size(self) -> int:
-        """Return how many replicates the next block has: seconds of work, but some for every slot."""
-        n_left = len(self.numbers) - self.n_cut
-        seconds = self.plan.cost.total if math.isinf(self.seconds) else self.seconds
-        of_seconds = max(1, round(BLOCK_SECONDS / max(seconds, 1e-9)))
-        return min(of_seconds, math.ceil(n_left / (AHEAD * max(self.n_slots, 1))))
-
     def _collected(self, block: Block, task: Any) -> Generator[tuple[Sequence[int], Outcome[T]], None, None]:
         try:
             computed = self.engine.collect(task)
-        except Vanished:
-            self._forgotten(block)
+        except Vanished:  # given away again, after the plan
+            if block.n_vanished == MOST_VANISHED:
+                raise self.engine.lost(f"{{}} has forgotten the same work {MOST_VANISHED} times.") from None
+            self.again.append(replace(block, n_vanished=block.n_vanished + 1))
+            self.placed, self.looked = None, -math.inf
         except Killed as error:
             block = replace(block, n_killed=block.n_killed + error.n_workers)
             if block.n_killed < MOST_KILLED:
                 self.again.append(block)
             elif len(block.numbers) > 1:
-                self.again.extend(block.halves())
+                middle = len(block.numbers) // 2  # both halves begin anew
+                self.again.extend([Block(block.numbers[:middle]), Block(block.numbers[middle:])])
             elif not block.alone:
                 self.suspects.append(*block.numbers)
             else:
@@ -257,37 +259,6 @@ class Dispatch(Generic[T]):
         else:
             self.seconds = min(self.seconds, computed.seconds / len(block.numbers))
             yield block.numbers, computed.outcome
-
-    def _misplaced(self) -> None:
-        """Try again later to bring the plan to the workers; one that never arrives may be too large for them."""
-        self.looked, self.n_misplaced = -math.inf, self.n_misplaced + 1
-        if self.n_misplaced == MOST_VANISHED:
-            raise EngineLost(
-                f"The studies could not be brought to the workers of {self.engine.name} in {MOST_VANISHED} attempts: "
-                f"give workers more memory than the studies take. {checkpoint_advice()}"
-            )
-
-    def _forgotten(self, block: Block) -> None:
-        """Give a block away again, after the plan; an engine that forgets all the time is none."""
-        if block.n_vanished == MOST_VANISHED:
-            raise EngineLost(
-                f"{self.engine.name} has forgotten the same work {MOST_VANISHED} times. {checkpoint_advice()}"
-            )
-        self.again.append(replace(block, n_vanished=block.n_vanished + 1))
-        self.placed, self.looked = None, -math.inf
-
-
-def checkpoint_advice() -> str:
-    """Say how work goes on after an engine was lost."""
-    if config().in_progress is None:
-        return wording(
-            python="Nothing of it is kept: the same call begins anew, unless it takes a checkpoint.",
-            command_line="Nothing of it is kept: the same command begins anew.",
-        )
-    return wording(
-        python="What was finished is kept: the same call continues.",
-        command_line="What was finished is kept: the same command continues.",
-    )
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -66,10 +66,7 @@ class Failures(Mapping[str, int]):
         return sum(several, start=cls())
 
     def __add__(self, other: Failures) -> Failures:
-        counts = dict(self.counts)
-        for cause, count in other.counts.items():
-            counts[cause] = counts.get(cause, 0) + count
-        return Failures(counts, self.n_values + other.n_values)
+        return Failures(dict(Counter(self.counts) + Counter(other.counts)), self.n_values + other.n_values)
 
     def __getitem__(self, cause: str) -> int:
         return self.counts[cause]

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from clustrep import __version__
 from clustrep.errors import EngineLost
-from clustrep.execution.engines import Computed, Engine, Killed, Vanished, checkpoint_advice, compute_there
+from clustrep.execution.engines import Computed, Engine, Killed, Vanished, compute_there
 from clustrep.execution.seeds import Run
 
 T = TypeVar("T")
@@ -54,14 +54,11 @@ class RayEngine(Engine[Any]):
     def _asked(self, function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
         """Call a function of Ray's, which fails in these ways where the cluster is gone."""
         if not self.ray.is_initialized():  # else Ray starts a cluster of its own on this machine
-            raise self._lost()
+            raise self.lost()
         try:
             return function(*args, **kwargs)
         except (ConnectionError, self.ray.exceptions.RaySystemError):
-            raise self._lost() from None
-
-    def _lost(self) -> EngineLost:
-        return EngineLost(f"The connection to {self.name} is lost. {checkpoint_advice()}")
+            raise self.lost() from None
 
     def n_slots(self) -> int:
         """Return the number of processors of the cluster; the last known one while its head is silent."""
@@ -79,7 +76,7 @@ class RayEngine(Engine[Any]):
         except OSError:
             self._silent_since = asked if self._silent_since is None else self._silent_since
             if time.monotonic() - self._silent_since > SILENT:
-                raise self._lost() from None
+                raise self.lost() from None
             return False
         self._silent_since = None
         return True

@@ -209,8 +209,11 @@ def _workers_of(plan: Plan[Any], n_replicates: int, n_jobs: int | None) -> tuple
     n_workers = int(joblib.effective_n_jobs(n_jobs))
     if n_workers == 1 or plan.here or config().opened is not None:
         return Workers.NONE, n_workers
-    chosen = _chosen_by_user() or choose_workers(plan.cost, n_replicates, n_workers, in_threads=plan.in_threads)
-    return chosen, n_workers
+    # The backend that the user has set, if any: a wish is followed only where none is.
+    backends = [joblib.parallel.get_active_backend(prefer=wish)[0] for wish in ("threads", "processes")]
+    if type(backends[0]) is type(backends[1]):
+        return Workers.THREADS if getattr(backends[0], "uses_threads", False) else Workers.PROCESSES, n_workers
+    return choose_workers(plan.cost, n_replicates, n_workers, in_threads=plan.in_threads), n_workers
 
 
 def _outcomes(
@@ -236,17 +239,6 @@ def _outcomes(
     blocks = [numbers[end - size : end] for size, end in zip(sizes, itertools.accumulate(sizes), strict=True)]
     in_threads = workers is Workers.THREADS
     yield from zip(blocks, compute_in_workers(plan, blocks, run_of_blocks, n_jobs, in_threads=in_threads), strict=True)
-
-
-def _chosen_by_user() -> Workers | None:
-    """Return the kind of the backend that the user has set; None where there is none."""
-    from joblib.parallel import get_active_backend
-
-    # A wish is followed only where no backend is set.
-    backends = [get_active_backend(prefer=wish)[0] for wish in ("threads", "processes")]
-    if type(backends[0]) is not type(backends[1]):
-        return None
-    return Workers.THREADS if getattr(backends[0], "uses_threads", False) else Workers.PROCESSES
 
 
 def compute(plan: Plan[T], block: Sequence[int], run_of_blocks: Run) -> Outcome[T]:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from clustrep.errors import ClustrepError, ParameterError
+from clustrep.errors import ClustrepError, invalid
 from clustrep.text import said_by
 
 T = TypeVar("T")
@@ -48,7 +48,25 @@ class Stream(IntEnum):
 
 
 def root_entropy(rng: Rng) -> int:
-    """Return the one number that a whole run follows from; fresh for None, drawn from a generator given."""
+    """Return the one number that a whole run follows from.
+
+    Parameters
+    ----------
+    rng : int, Generator, SeedSequence or None
+        What the user passed: a seed; a generator, from which the number is drawn; None for a fresh number.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> root_entropy(7)
+    7
+    >>> root_entropy(-1)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    clustrep.errors.ParameterError: rng must be a non-negative integer, ... or None, got -1.
+    """
     if rng is None:
         return _entropy(np.random.SeedSequence())
     if isinstance(rng, np.random.SeedSequence):
@@ -57,9 +75,7 @@ def root_entropy(rng: Rng) -> int:
         return int.from_bytes(rng.bytes(16), "little")
     if isinstance(rng, Integral) and not isinstance(rng, bool) and rng >= 0:
         return int(rng)
-    raise ParameterError(
-        f"rng must be a non-negative integer, a numpy Generator, a SeedSequence or None, got {rng!r}.", parameter="rng"
-    )
+    raise invalid("rng", "a non-negative integer, a numpy Generator, a SeedSequence or None", rng)
 
 
 def _entropy(sequence: np.random.SeedSequence) -> int:
@@ -71,7 +87,35 @@ def _entropy(sequence: np.random.SeedSequence) -> int:
 def seed_of(
     root: int, stream: Stream, study: str, replicate: int, n_clusters: int | None = None
 ) -> np.random.SeedSequence:
-    """Return the seed of one study in one replicate: keyed by its name, not by its place among the others."""
+    """Return the seed of one study in one resample.
+
+    Parameters
+    ----------
+    root : int
+        Of `root_entropy`.
+    stream : Stream
+        What the seed is for.
+    study : str
+        The name of the study.
+    replicate : int
+        The number of the resample; 0 is the studies as they are.
+    n_clusters : int, default=None
+        The number of clusters that a clusterer is to find, where it has one.
+
+    Returns
+    -------
+    SeedSequence
+
+    Notes
+    -----
+    The key holds the name of the study, not its place among the others, and neither workers nor blocks: a run on two
+    studies is a part of the run on three, and the first 100 of 200 resamples are those of a run of 100.
+
+    Examples
+    --------
+    >>> seed_of(0, Stream.DRAW, "mainz", 1).generate_state(1) == seed_of(0, Stream.DRAW, "vdx", 1).generate_state(1)
+    array([False])
+    """
     key = (int(stream), *_numbers_of(study), replicate, n_clusters or 0)
     return np.random.SeedSequence(root, spawn_key=key)
 
@@ -123,7 +167,17 @@ def _numbers_of(name: str) -> tuple[int, ...]:
 
 
 def make_generator(rng: Rng) -> np.random.Generator:
-    """Return a generator; the user's own as it is."""
+    """Return a generator of random numbers.
+
+    Parameters
+    ----------
+    rng : int, Generator, SeedSequence or None
+        A seed; a generator, which is returned as it is, so that what is drawn from it counts; None for a fresh seed.
+
+    Returns
+    -------
+    Generator
+    """
     if isinstance(rng, np.random.Generator | np.random.SeedSequence):
         return np.random.default_rng(rng)
     return np.random.default_rng(root_entropy(rng))
@@ -149,7 +203,18 @@ class Failed:
 
 
 def attempt(function: Callable[..., T], *args: Any, **kwargs: Any) -> T | Failed:
-    """Call a user's code; an error in it is a failure of this replicate, not of the run."""
+    """Call a user's code; an error in it is a failure of this resample, not of the run.
+
+    Returns
+    -------
+    object
+        What the function returns, or `Failed` with the cause that results count.
+
+    Examples
+    --------
+    >>> attempt(int, "7"), attempt(int, "seven").cause
+    (7, "ValueError: invalid literal for int() with base 10: 'seven'")
+    """
     try:
         return function(*args, **kwargs)
     except ReplicateFailure as failure:

@@ -26,6 +26,23 @@ def compute_in_workers(
 ) -> Iterator[Outcome[T]]:
     """Compute blocks in workers, and yield them in order; where a worker is killed, the rest with half as many.
 
+    Parameters
+    ----------
+    plan : Plan
+        What is computed.
+    blocks : sequence of sequence of int
+        Numbers of resamples that are computed together.
+    run_of_blocks : Run
+        Which call of `run` they belong to: its interrupt ends all of them.
+    n_jobs : int or None
+        The number of workers, as in joblib.
+    in_threads : bool
+        Whether the workers are threads; otherwise processes.
+
+    Yields
+    ------
+    Outcome
+
     Raises
     ------
     WorkerKilled
@@ -64,6 +81,9 @@ def _computed(
 
     backend, _ = joblib.parallel.get_active_backend()
     function = _compute_in_worker if backend.supports_return_generator else _compute_or_say
+    # Workers follow their parent also before their first block; an initializer of the user's comes first.
+    has_its_own = "initializer" in getattr(backend, "backend_kwargs", {})
+    initializer = {} if has_its_own else {"initializer": follow_parent, "initargs": (os.getpid(),)}
     parallel = joblib.Parallel(
         # A single worker would be this process itself, which must not be killed: of two, one computes at a time.
         n_jobs=max(n_workers, 2),
@@ -72,7 +92,7 @@ def _computed(
         # Results as they come, where the backend in force can do that: the old multiprocessing one can't.
         return_as="generator" if backend.supports_return_generator else "list",
         prefer="threads" if in_threads else "processes",
-        **_initializer(backend),
+        **initializer,
     )
     try:
         for outcome in parallel(joblib.delayed(function)(plan, block, run_of_blocks) for block in blocks):
@@ -80,29 +100,17 @@ def _computed(
                 raise outcome.error
             yield outcome
     except BaseException:
-        if not in_threads:
-            _stop_workers()
+        if not in_threads:  # joblib keeps its workers for the next call otherwise
+            from joblib.externals.loky import get_reusable_executor
+
+            get_reusable_executor(reuse=True, kill_workers=True).shutdown(wait=True, kill_workers=True)
         raise
-
-
-def _initializer(backend: Any) -> dict[str, Any]:
-    """Let workers follow their parent also before their first block; an initializer of the user's comes first."""
-    if "initializer" in getattr(backend, "backend_kwargs", {}):
-        return {}
-    return {"initializer": follow_parent, "initargs": (os.getpid(),)}
 
 
 def _cause(error: BrokenProcessPool) -> str:
     """Find what loky says of the signals that ended its workers."""
     codes = re.search(r"exit codes of the workers are \{(.*?)\}", str(error))
     return f" ({codes[1]})" if codes else ""
-
-
-def _stop_workers() -> None:
-    """Leave no process behind: joblib keeps its own for the next call otherwise."""
-    from joblib.externals.loky import get_reusable_executor
-
-    get_reusable_executor(reuse=True, kill_workers=True).shutdown(wait=True, kill_workers=True)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ from clustrep.federated.forms import (
 from clustrep.fitting.learners import FittedFunction, PlainFunction
 from clustrep.fitting.parameters import Clusterer, Configuration, Induced, describe
 from clustrep.fitting.resample import Resample
-from clustrep.text import argument, cut, wording
+from clustrep.text import cut
 from clustrep.types import FloatArray, IntArray
 
 # Those whose own function consists of means.
@@ -74,13 +74,8 @@ def _nearest_sample(name: str, rule: Any, least: int) -> str:
     what = "the nearest sample" if rule is None else cut(describe(rule), 80)
     return (
         f"clusterers: the clustering function of {name!r} is {what}, which holds samples, and these may not leave the "
-        "site. Choose what stands for a cluster: "
-        + wording(
-            python="Induced(clusterer, classifier=NearestCentroid()), LinearDiscriminantAnalysis() in its place, or "
-            f"DecisionTreeClassifier(min_samples_leaf={least}).",
-            command_line=f"{argument('induced', 'centroid')}, {argument('induced', 'lda')} or "
-            f"{argument('induced', 'tree')}.",
-        )
+        "site. Choose what stands for a cluster, its centroid, linear discriminants or a decision tree with leaves "
+        f"of {least} samples or more: `Induced` in Python, --induced centroid, lda or tree on the command line."
     )
 
 

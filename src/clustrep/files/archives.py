@@ -40,12 +40,7 @@ class Declared(NamedTuple):
 
 
 class TooLarge(Exception):  # noqa: N818 - says what is wrong
-    """An archive declares more bytes than it may have."""
-
-    def __init__(self, declared: int, allowed: int):
-        super().__init__(declared, allowed)
-        self.declared = declared
-        self.allowed = allowed
+    """An archive declares more bytes than it may have: its arguments are both numbers."""
 
 
 def write_archive(stream: IO[bytes], arrays: Mapping[str, Any]) -> None:
@@ -85,7 +80,10 @@ def _digest_without_seal(stream: IO[bytes]) -> bytes:
 def declared_arrays(archive: zipfile.ZipFile, max_bytes: int | None) -> dict[str, Declared]:
     """Return the names of all arrays with what is declared of them; nothing but their headers is decompressed."""
     members = archive.infolist()
-    check_budget(members, max_bytes)
+    size, compressed = (sum(getattr(member, kind) for member in members) for kind in ("file_size", "compress_size"))
+    allowed = max(ALWAYS_ALLOWED, ALLOWED_RATIO * compressed) if max_bytes is None else max_bytes
+    if size > allowed:
+        raise TooLarge(size, allowed)
     declared: dict[str, Declared] = {}
     for member in members:
         name = member.filename.removesuffix(".npy")
@@ -93,14 +91,6 @@ def declared_arrays(archive: zipfile.ZipFile, max_bytes: int | None) -> dict[str
             raise ValueError(f"{member.filename} is no array, or occurs twice")
         declared[name] = _declared(archive, member)
     return declared
-
-
-def check_budget(members: list[zipfile.ZipInfo], max_bytes: int | None) -> None:
-    """Check how many bytes the members of an archive have when decompressed."""
-    declared, compressed = (sum(getattr(member, size) for member in members) for size in ("file_size", "compress_size"))
-    allowed = max(ALWAYS_ALLOWED, ALLOWED_RATIO * compressed) if max_bytes is None else max_bytes
-    if declared > allowed:
-        raise TooLarge(declared, allowed)
 
 
 def _declared(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Declared:
@@ -171,12 +161,13 @@ def read_sums(folder: Path) -> dict[str, str]:
     except UnicodeDecodeError:
         raise damaged from None
     except OSError as error:
-        raise DataError(
-            f"{folder / SUMS} can't be read: {error.strerror}. Name another file, or make it readable."
-        ) from None
+        raise DataError.unreadable(folder / SUMS, error) from None
     entries = [LINE.fullmatch(line) for line in lines.splitlines()]
     sums = {entry[2]: entry[1] for entry in entries if entry}
-    if first != f"{MARK}{_digest_of_text(lines)}" or len(sums) != len(entries) or not all(map(_is_inside, sums)):
+    paths = [PurePosixPath(name) for name in sums]
+    are_inside = all(not path.is_absolute() and ".." not in path.parts for path in paths)
+    are_plain = len(sums) == len(entries) and list(sums) == [path.as_posix() for path in paths]
+    if first != f"{MARK}{_digest_of_text(lines)}" or not are_inside or not are_plain:
         raise damaged
     return sums
 
@@ -197,11 +188,6 @@ def check_files(folder: Path, needed: re.Pattern[str]) -> list[str]:
             "needed for the report, or run it again."
         )
     return [name for name in sums if needed.fullmatch(name)]
-
-
-def _is_inside(name: str) -> bool:
-    path = PurePosixPath(name)
-    return not path.is_absolute() and ".." not in path.parts and path.as_posix() == name
 
 
 def _digest_of_text(text: str) -> str:

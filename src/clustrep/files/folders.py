@@ -47,7 +47,33 @@ NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)  # on some network fil
 def claimed(path: Path, parameter: str = "out") -> Iterator[ClaimedFolder]:
     """Make a folder where there is none, and keep other processes from working in it.
 
+    Parameters
+    ----------
+    path : Path
+        The folder.
+    parameter : str, default="out"
+        What the user named it by, for sentences.
+
+    Yields
+    ------
+    ClaimedFolder
+
+    Raises
+    ------
+    ParameterError
+        If another process works in it; the sentence names that process.
+
+    Notes
+    -----
     A folder that was made and remains empty is removed again.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as home:
+    ...     with claimed(Path(home, "out")) as folder, folder.transaction() as staged:
+    ...         _ = (staged / "scores.csv").write_text("train,test,score")
+    ...     sorted(path.name for path in Path(home, "out").iterdir() if path.is_file())
+    ['SHA256SUMS', 'scores.csv']
     """
     folder = ClaimedFolder(path, parameter)
     try:
@@ -136,40 +162,45 @@ class ClaimedFolder:
             raise DataError(f"Another run has written its results to {self.name} in the meantime.")
         ready = self._state / READY
         os.replace(staged, ready)
-        moves = Moves()
-        try:
-            self._move_ready(moves)
-        except BaseException:
-            moves.undo()
-            os.replace(ready, staged)  # not to be completed later
-            shutil.rmtree(self._state / OLD, ignore_errors=True)
-            raise
+        with contextlib.ExitStack() as undo:
+            undo.callback(shutil.rmtree, self._state / OLD, ignore_errors=True)
+            undo.callback(os.replace, ready, staged)  # not to be completed later
+            self._move_ready(undo)
+            undo.pop_all()
         self._sums = _bytes_of(self.path / SUMS)
 
-    def _move_ready(self, moves: Moves) -> None:
+    def _move_ready(self, undo: contextlib.ExitStack) -> None:
         """Move complete files into the folder, the list of checksums last; may be repeated after a kill."""
         ready, old = self._state / READY, self._state / OLD
         if (ready / SUMS).exists():
             former, sums = _published(self.path), read_sums(ready)
             new = sorted(path.relative_to(ready).as_posix() for path in _files_below(ready))
             for name in sorted(former - set(sums) - {SUMS}):
-                if _is_file_inside(self.path, name):
-                    moves.move(self.path / name, old / name)
+                path = self.path / name
+                is_inside = path.parent.resolve().is_relative_to(self.path)  # not behind a link
+                if os.path.lexists(path) and not path.is_dir() and is_inside:
+                    _move(path, old / name, undo)
             for name in sorted(new, key=lambda name: name == SUMS):
-                moves.make_way(self.path, name)
-                if os.path.lexists(self.path / name):
-                    is_replaced = name in former and not (self.path / name).is_dir()
-                    moves.move(self.path / name, old / name if is_replaced else _unused(self.path / name))
-                moves.move(ready / name, self.path / name)
+                path = self.path / name
+                for above in reversed(Path(name).parents[:-1]):  # the user may have a file of that name
+                    folder = self.path / above
+                    if os.path.lexists(folder) and (folder.is_symlink() or not folder.is_dir()):
+                        _move(folder, _unused(folder), undo)
+                if os.path.lexists(path):
+                    is_replaced = name in former and not path.is_dir()
+                    _move(path, old / name if is_replaced else _unused(path), undo)
+                _move(ready / name, path, undo)
             for name in former - set(sums):
-                _remove_empty_parents(self.path, name)
+                with contextlib.suppress(OSError):  # where other files are
+                    for above in Path(name).parents[:-1]:
+                        (self.path / above).rmdir()
         shutil.rmtree(ready, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)
 
     def _recover(self) -> None:
         """Complete what a killed process had ready, and remove what it had not."""
         if (self._state / READY).is_dir():
-            self._move_ready(Moves())
+            self._move_ready(contextlib.ExitStack())
         for leftover in (self._state / OLD, *self._state.glob(f"{NEW}*")):
             shutil.rmtree(leftover, ignore_errors=True)
 
@@ -228,33 +259,18 @@ def _lock(state: Path, folder: Path, parameter: str) -> BaseFileLock:
     )
 
 
-class Moves:
-    """Files that were moved, and can be moved back."""
+def _move(source: Path, goal: Path, undo: contextlib.ExitStack) -> None:
+    """Move a file, and note how it is moved back."""
+    goal.parent.mkdir(parents=True, exist_ok=True)
+    os.replace(source, goal)
+    undo.callback(_move_back, source, goal)
 
-    def __init__(self) -> None:
-        self._done: list[tuple[Path, Path]] = []
 
-    def move(self, source: Path, goal: Path) -> None:
-        """Move a file."""
-        goal.parent.mkdir(parents=True, exist_ok=True)
-        os.replace(source, goal)
-        self._done.append((source, goal))
-
-    def make_way(self, folder: Path, name: str) -> None:
-        """Rename what the user has in the place of the folders that a file is to be in."""
-        path = folder
-        for part in name.split("/")[:-1]:
-            path /= part
-            if os.path.lexists(path) and (path.is_symlink() or not path.is_dir()):
-                self.move(path, _unused(path))
-
-    def undo(self) -> None:
-        """Move everything back."""
-        for source, goal in reversed(self._done):
-            source.parent.mkdir(parents=True, exist_ok=True)
-            os.replace(goal, source)
-            with contextlib.suppress(OSError):
-                goal.parent.rmdir()  # where only this file was
+def _move_back(source: Path, goal: Path) -> None:
+    source.parent.mkdir(parents=True, exist_ok=True)
+    os.replace(goal, source)
+    with contextlib.suppress(OSError):
+        goal.parent.rmdir()  # where only this file was
 
 
 def _published(folder: Path) -> set[str]:
@@ -273,20 +289,6 @@ def _unused(path: Path) -> Path:
     while os.path.lexists(other := path.with_name(f"{path.name}.before{number}")):
         number += 1
     return other
-
-
-def _is_file_inside(folder: Path, name: str) -> bool:
-    """Whether there is a file of this name, and in the folder itself rather than behind a link."""
-    path = folder / name
-    return os.path.lexists(path) and not path.is_dir() and path.parent.resolve().is_relative_to(folder)
-
-
-def _remove_empty_parents(folder: Path, name: str) -> None:
-    """Remove the folders in which only this file was."""
-    path = folder / name
-    with contextlib.suppress(OSError):
-        while (path := path.parent) != folder:
-            path.rmdir()
 
 
 def _files_below(folder: Path) -> list[Path]:

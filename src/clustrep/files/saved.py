@@ -24,8 +24,8 @@ import numpy as np
 import pandas as pd
 
 from clustrep.checks import freeze
-from clustrep.errors import DataError, ParameterError
-from clustrep.files.archives import Declared, TooLarge, check_seal, declared_arrays, read_array, write_archive
+from clustrep.errors import DataError, invalid
+from clustrep.files.archives import TooLarge, check_seal, declared_arrays, read_array, write_archive
 from clustrep.files.folders import nearest_entries
 from clustrep.provenance import Provenance
 from clustrep.text import for_spreadsheet, printable
@@ -41,7 +41,27 @@ LEFT = 24 * 60 * 60  # seconds without a change, after which no process can stil
 
 @contextlib.contextmanager
 def written_whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a file that gets its name only when it is complete, so that an error leaves the old file or none."""
+    """Open a file that gets its name only when it is complete, so that an error leaves the old file or none.
+
+    Parameters
+    ----------
+    path : path
+        The file, in a folder that exists.
+
+    Yields
+    ------
+    stream
+        Binary, to be written and read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with written_whole(Path(folder, "a.txt")) as stream:
+    ...         _ = stream.write(b"whole")
+    ...     Path(folder, "a.txt").read_text()
+    'whole'
+    """
     check_path(path)
     target = Path(path)
     if not target.parent.is_dir():
@@ -71,7 +91,28 @@ def _remove_leftovers(folder: Path) -> None:
 
 
 def csv_text(frame: pd.DataFrame, **options: Any) -> str:
-    """Write a table as CSV in which no text is taken for a formula: `clustrep.text.for_spreadsheet` says how."""
+    """Write a table as CSV in which no text is taken for a formula.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The table.
+    **options
+        Of `DataFrame.to_csv`.
+
+    Returns
+    -------
+    str
+
+    See Also
+    --------
+    clustrep.text.for_spreadsheet : Puts an apostrophe before such a text; `from_spreadsheet` removes it.
+
+    Examples
+    --------
+    >>> csv_text(pd.DataFrame({"cluster": ["A", "=1+1"]}), index=False).split()
+    ['cluster', 'A', "'=1+1"]
+    """
 
     def guarded(value: Any) -> Any:
         return for_spreadsheet(value) if isinstance(value, str) else value
@@ -131,51 +172,58 @@ class Fields(NamedTuple):
 def load_fields(path: str | os.PathLike[str], check: Callable[[Fields], None], max_bytes: int | None = None) -> Fields:
     """Read what `save_result` wrote.
 
-    `check` gets the fields before any array is read, with what is declared of each in its place, and raises where they
-    are not those of a result.
+    Parameters
+    ----------
+    path : path
+        The file.
+    check : callable
+        Gets the fields before any array is read, with what is declared of each in its place, and raises where they are
+        not those of a result.
+    max_bytes : int, default=None
+        How many bytes the arrays may take: by default 1 GiB, or 20 times the size of the file if that is more.
+
+    Returns
+    -------
+    Fields
+
+    Raises
+    ------
+    DataError
+        If the file is damaged, is of another version, or declares more bytes than it may.
     """
-    with _opened(path) as stream:
-        try:
-            check_seal(stream)
-            with zipfile.ZipFile(stream) as archive:
-                return _checked_fields(archive, path, check, max_bytes)
-        except (MemoryError, DataError):
-            raise
-        except TooLarge as error:
-            raise DataError(
-                f"{path} would take {error.declared:,} bytes of memory, more than the {error.allowed:,} that are "
-                f"allowed: if you trust it, read it with clustrep.load(path, max_bytes={error.declared})."
-            ) from None
-        except Exception:  # a damaged archive can raise almost anything
-            raise DataError(_damaged(path)) from None
-
-
-def _opened(path: str | os.PathLike[str]) -> IO[bytes]:
     check_path(path)
     if Path(path).is_dir():
         raise DataError(f"{path} is a folder: name a file.")
     if not Path(path).is_file():
         raise DataError(f"There is no file {path}: check the path.{nearest_entries(Path(path))}")
     try:
-        return open(path, "rb")
+        stream = open(path, "rb")  # noqa: SIM115 - closed below
     except OSError as error:
-        raise DataError(f"{path} can't be read: {error.strerror}. Name another file, or make it readable.") from None
-
-
-def _checked_fields(
-    archive: zipfile.ZipFile, path: str | os.PathLike[str], check: Callable[[Fields], None], max_bytes: int | None
-) -> Fields:
-    """Check everything that an archive declares, and then read its arrays."""
-    declared = declared_arrays(archive, max_bytes)
-    if math.prod(declared.pop(HEADER).shape) != 1:
-        raise TypeError
-    header = json.loads(str(read_array(archive, HEADER)))
-    _check_format(header["format"], path)
-    fields = _fields(header, declared)
-    if _n_arrays(fields) != len(declared):
-        raise ValueError("an array belongs to no part")
-    check(fields)
-    return _fields(header, {name: read_array(archive, name) for name in declared})
+        raise DataError.unreadable(path, error) from None
+    with stream:
+        try:
+            check_seal(stream)
+            with zipfile.ZipFile(stream) as archive:
+                declared: dict[str, Any] = {**declared_arrays(archive, max_bytes)}
+                if math.prod(declared.pop(HEADER).shape) != 1:
+                    raise TypeError
+                header = json.loads(str(read_array(archive, HEADER)))
+                _check_format(header["format"], path)
+                left = dict(declared)
+                check(_fields(header, left))
+                if left:
+                    raise ValueError("an array belongs to no part")
+                return _fields(header, {name: read_array(archive, name) for name in declared})
+        except (MemoryError, DataError):
+            raise
+        except TooLarge as error:
+            size, allowed = error.args
+            raise DataError(
+                f"{path} would take {size:,} bytes of memory, more than the {allowed:,} that are allowed: if you trust "
+                f"it, read it with clustrep.load(path, max_bytes={size})."
+            ) from None
+        except Exception:  # a damaged archive can raise almost anything
+            raise DataError(_damaged(path)) from None
 
 
 def _check_format(number: object, path: str | os.PathLike[str]) -> None:
@@ -193,41 +241,29 @@ def _damaged(path: str | os.PathLike[str]) -> str:
     return f"{path} is not a result that clustrep saved, or is damaged: run it again."
 
 
-def _fields(header: dict[str, Any], arrays: dict[str, Any]) -> Fields:
-    """Join a header with its arrays; if they do not fit, the error may be of any kind."""
+def _fields(header: dict[str, Any], arrays: dict[str, Any], prefix: str = "") -> Fields:
+    """Join a header with its arrays, which are taken out; if they do not fit, the error may be of any kind."""
     kind, values = header["kind"], dict(header["values"])
     if not isinstance(kind, str):
         raise TypeError
     fields = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
     if "provenance" in values:
         fields["provenance"] = Provenance.from_fields(values["provenance"])
-    fields |= {name: array for name, array in arrays.items() if "/" not in name}
+    own = [name for name in arrays if name.startswith(prefix) and "/" not in name[len(prefix) :]]
+    fields |= {name[len(prefix) :]: arrays.pop(name) for name in own}
     for name, part in header.get("parts", {}).items():
+        below = f"{prefix}{name}/"
         if isinstance(part, list):
-            fields[name] = tuple(_fields(item, _with_prefix(f"{name}/{i}/", arrays)) for i, item in enumerate(part))
+            fields[name] = tuple(_fields(item, arrays, f"{below}{i}/") for i, item in enumerate(part))
         else:
-            fields[name] = _fields(part, _with_prefix(f"{name}/", arrays))
+            fields[name] = _fields(part, arrays, below)
     return Fields(kind, fields)
-
-
-def _n_arrays(fields: Fields) -> int:
-    """Count the arrays among fields, and among those of their parts."""
-    count = 0
-    _, values = fields
-    for value in values.values():
-        parts = [value] if isinstance(value, Declared | Fields) else value if isinstance(value, tuple) else ()
-        count += sum(_n_arrays(part) if isinstance(part, Fields) else isinstance(part, Declared) for part in parts)
-    return count
-
-
-def _with_prefix(prefix: str, arrays: dict[str, Any]) -> dict[str, Any]:
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def check_path(path: object) -> None:
     """Check that a value can be the path of a file."""
     if not isinstance(path, str | os.PathLike):
-        raise ParameterError(f"path must be the name of a file, got {path!r}.", parameter="path")
+        raise invalid("path", "the name of a file", path)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -17,46 +17,25 @@ from typing import IO, Any
 
 from llvmlite import ir
 from numba import njit, types
-from numba.core import event
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 from numba.extending import intrinsic, overload
 
 from clustrep.errors import MachineWarning, warn
 from clustrep.execution.context import shows_progress, write_progress
 
-SENTENCE = "Compiling kernels for this machine, up to a minute: they are kept, and later runs start at once …"
+SENTENCE = "Compiling kernels for this machine, up to a minute: they are cached, and later runs start at once …"
 
 logger = logging.getLogger("clustrep")
 
 
-class _Announcement(event.Listener):
-    """Says why the first run takes longer: to those who listen to the log, else to those who see progress."""
-
-    def __init__(self) -> None:
-        self.made = False
-
-    def on_start(self, compilation: Any) -> None:
-        function = getattr(compilation.data.get("dispatcher"), "py_func", None)
-        if self.made or not str(getattr(function, "__module__", "")).startswith("clustrep."):  # not what others compile
-            return
-        if logger.isEnabledFor(logging.INFO):  # as at the command line, which writes it to stderr unless it is quiet
-            logger.info(SENTENCE)
-        elif shows_progress():
-            write_progress(SENTENCE)
-        else:
-            return
-        self.made = True
-
-    def on_end(self, compilation: Any) -> None:
-        """Say nothing: what comes next speaks for itself."""
-
-
-event.register("numba:compile", _Announcement())
-
-
-def compiled(function: Callable[..., Any]) -> Any:
-    """Compile a kernel that lets other threads run, and keep it on disk where there is a place for it."""
-    return _compile(function, fastmath=False)
+def compiled(function: Callable[..., Any], fastmath: Any = False) -> Any:
+    """Compile a kernel that lets other threads run, and cache it on disk where there is a place for it."""
+    kernel: Any = njit(nogil=True, error_model="numpy", fastmath=fastmath)(function)
+    try:
+        kernel._cache = KernelFiles(function)  # what `cache=True` sets, with errors that are not fatal
+    except (RuntimeError, OSError):  # neither the package's folder nor the user's cache can be written to
+        kernel._cache = NoFiles()
+    return kernel
 
 
 def vectorised(function: Callable[..., Any]) -> Any:
@@ -64,13 +43,7 @@ def vectorised(function: Callable[..., Any]) -> Any:
 
     Its last bits may differ from one kind of processor to the next; on one machine they are always the same.
     """
-    return _compile(function, fastmath={"reassoc", "contract", "nsz"})
-
-
-def _compile(function: Callable[..., Any], fastmath: Any) -> Any:
-    kernel: Any = njit(nogil=True, error_model="numpy", fastmath=fastmath)(function)
-    kernel._cache = _kernel_files(function)  # what `cache=True` sets, with errors that are not fatal
-    return kernel
+    return compiled(function, fastmath={"reassoc", "contract", "nsz"})
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -121,6 +94,13 @@ NOT_KEPT = (
     "Set NUMBA_CACHE_DIR to a folder that has space, that can be written to, and that belongs to you."
 )
 _said: set[str] = set()
+
+
+def _announce() -> None:
+    """Say once why the first run takes longer: to those who listen to the log, else to those who see progress."""
+    if SENTENCE not in _said and (logger.isEnabledFor(logging.INFO) or shows_progress()):
+        _said.add(SENTENCE)
+        (logger.info if logger.isEnabledFor(logging.INFO) else write_progress)(SENTENCE)
 
 
 def _say_once(sentence: str, **details: object) -> None:
@@ -179,14 +159,16 @@ class KernelFiles(FunctionCache):
         """Load a kernel for the types of its arguments; None where there is none that can be used."""
         try:
             _check_private(self._cache_path)
-            return super().load_overload(sig, target_context)
+            if (kernel := super().load_overload(sig, target_context)) is not None:
+                return kernel
         except OSError:  # then it can't be kept either, which is what will be said
-            return None
+            pass
         except Exception as error:  # of the digest, of unpickling, of the linker
             _say_once(DAMAGED, folder=self.cache_path, cause=error)
             with contextlib.suppress(OSError):
                 self.flush()  # an index that can't be read can't be extended either
-            return None
+        _announce()
+        return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep a kernel where that is possible."""
@@ -211,14 +193,10 @@ def _check_private(folder: str) -> None:
 class NoFiles(NullCache):
     """Stands for files where there is no place for them."""
 
+    def load_overload(self, sig: Any, target_context: Any) -> None:
+        """Return None: the kernel is compiled."""
+        _announce()
+
     def save_overload(self, sig: Any, data: Any) -> None:
         """Say that nothing is kept."""
         _say_once(NOT_KEPT, folder="the package's folder or the user's cache", cause="no permission")
-
-
-def _kernel_files(function: Callable[..., Any]) -> KernelFiles | NoFiles:
-    """Find a place for a compiled kernel."""
-    try:
-        return KernelFiles(function)
-    except (RuntimeError, OSError):  # neither the package's folder nor the user's cache can be written to
-        return NoFiles()

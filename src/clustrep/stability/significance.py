@@ -25,7 +25,7 @@ from clustrep.resampling.gaussian import covariance_factor, principal_axes
 from clustrep.stability.reclustering import one_study
 from clustrep.stability.results import ClusterTest
 from clustrep.statistics import null_pvalue
-from clustrep.text import argument, option, wording
+from clustrep.text import argument, option
 from clustrep.types import FloatArray
 
 OBSERVED = 0  # the number of the study itself
@@ -216,7 +216,7 @@ def whitened(X: FloatArray) -> FloatArray:
     if n < p + 2 or s[-1] <= s[0] * max(n, p) * np.finfo(float).eps:
         raise DataError(
             f"{option('whiten')} needs data whose {p} features vary independently, in at least {p + 2} samples; here "
-            f"are {n:,}. Choose fewer features{wording(command_line=' with ' + option('features'))}."
+            f"are {n:,}. Choose fewer features."
         )
     return np.asarray(u * np.sqrt(n - 1))
 

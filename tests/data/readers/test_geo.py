@@ -62,12 +62,12 @@ def test_characteristics_belong_to_samples_not_to_places(tmp_path):
         pytest.param(SERIES, "drug", r"geo\.txt has more than one 'drug' for 1 sample: 'm2'", id="two labels"),
         pytest.param(SERIES.replace("13.0", "null"), None, r"missing value .* sample 'm2', feature 'ESR1'", id="null"),
         pytest.param(SERIES.replace("13.0", ""), None, r"1 missing value .* sample 'm2', feature 'ESR1'", id="empty"),
-        pytest.param(SERIES.replace("13.0", "P"), None, r"not numeric: 'P' at sample 'm2', feature 'ESR1'", id="text"),
+        pytest.param(SERIES.replace("13.0", "P"), None, r"non-numeric value: 'P' at sample 'm2'", id="text"),
         pytest.param(SERIES.partition("!series_matrix_table_end")[0], None, r"geo\.txt .* is cut off", id="no end"),
         pytest.param(SERIES[: SERIES.index('"ERBB2"') + 9], None, r"is cut off: .*Download it", id="cut in a row"),
         pytest.param(SERIES.partition("!series_matrix_table_begin")[0], None, r"is cut off", id="no table"),
-        pytest.param(SERIES.replace("\t2.0\n", "\n"), None, r"4 cells in the header .* but 3 in line 15: ", id="short"),
-        pytest.param(SERIES.replace("13.0", "13.0\t1"), None, r"but 5 in line 14: download", id="a row too long"),
+        pytest.param(SERIES.replace("\t2.0\n", "\n"), None, r"geo\.txt has 4 cells .* but 3 in line 15: ", id="short"),
+        pytest.param(SERIES.replace("13.0", "13.0\t1"), None, r"geo\.txt has 5 cells", id="a row too long"),
         pytest.param(SERIES.replace('"ERBB2"', '"ESR1"'), None, r"duplicate feature name: 'ESR1'", id="features"),
         pytest.param(
             SERIES.replace('"ID_REF"\t"m1"\t"m2"', '"ID_REF"\t"m1"\t"m1"'), None, r"duplicate sample name", id="samples"

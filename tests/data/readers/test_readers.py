@@ -24,7 +24,7 @@ from tests.data.readers.examples import (
 )
 
 import clustrep as cr
-from clustrep.data import readers
+from clustrep.data import from_files, readers
 from clustrep.data.readers import READERS, reader_of
 from clustrep.data.readers.source import beginning_of
 from clustrep.data.readers.table import Reader, Table
@@ -76,7 +76,8 @@ def test_a_format_is_added_by_one_reader_in_the_list(tmp_path, monkeypatch):
         sniff=lambda beginning: beginning.raw.startswith(b"\x93NUMPY"),
         read=read_npy,
     )
-    monkeypatch.setattr(readers, "READERS", (npy, *READERS))
+    for module in (readers, from_files):
+        monkeypatch.setattr(module, "READERS", (npy, *READERS))
     np.save(tmp_path / "mainz.npy", VALUES)
     np.save(tmp_path / "vdx.npy", VALUES.T + 1)
     studies = cr.Studies.read(tmp_path / "mainz.npy", tmp_path / "vdx.npy", transpose="vdx")

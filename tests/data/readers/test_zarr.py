@@ -48,7 +48,7 @@ def test_a_store_is_read_by_blocks_and_as_from_memory(stored, rep, monkeypatch):
         sizes.append(np.size(block))
         return block
 
-    monkeypatch.setattr("clustrep.data.readers.cells.CELLS", 30)
+    monkeypatch.setattr("clustrep.data.readers.h5ad.CELLS", 30)
     monkeypatch.setattr(zarr.Array, "__getitem__", spy)
     studies = cr.Studies.from_anndata(on_store, "donor", rep)
     assert len(sizes) > 2
@@ -115,13 +115,13 @@ def test_a_damaged_store_is_told_in_a_sentence(folder):
     for file in folder.rglob("*"):
         if file.is_file() and file.name not in (".zgroup", ".zarray", ".zattrs", "zarr.json", ".zmetadata"):
             file.write_bytes(b"damaged")
-    with pytest.raises(DataError, match=r"atlas.zarr is a Zarr store that (is damaged|anndata can't read)"):
+    with pytest.raises(DataError, match=r"atlas.zarr is a Zarr store that is damaged"):
         cr.Studies.read(folder)
 
 
 def test_other_folders_are_refused(tmp_path):
     zarr.open_group(tmp_path / "other.zarr", mode="w")
-    with pytest.raises(DataError, match=r"is a Zarr store but holds no AnnData, for it has no obs and var"):
+    with pytest.raises(DataError, match=r"is a Zarr store without obs and var"):
         cr.Studies.read(tmp_path / "other.zarr")
     with pytest.raises(DataError, match="is a folder: name the files in it"):
         cr.Studies.read(tmp_path)

@@ -94,7 +94,7 @@ def test_a_replicate_that_kills_its_workers_is_a_counted_failure(client, tables,
     assert there.failures == {KILLED: 2}
     off = ~np.eye(2, dtype=bool)
     assert np.isnan(there.distribution[:, off]).any(axis=1).tolist() == [False, False, True, False, False, False]
-    (tmp_path / "armed").unlink()  # where there is more memory, the same call computes what was lost
+    (tmp_path / "armed").unlink()  # where there is more memory, the same run computes what was lost
     here = configured(cr.replicability, checkpoint=folder)(killing, tables, **options)
     assert not here.failures
     others = [0, 1, 3, 4, 5]
@@ -149,7 +149,7 @@ def test_what_is_finished_is_kept_when_the_scheduler_goes_away(tables, tmp_path)
     with scheduler() as (process, address), dask.config.set({"distributed.comm.timeouts.connect": "2s"}):
         timer = threading.Thread(target=kill_after_first_file, args=(process, folder))
         timer.start()
-        with pytest.raises(EngineLost, match=rf"scheduler at {address.replace('dask', 'tcp')} is lost.*same call"):
+        with pytest.raises(EngineLost, match=rf"scheduler at {address.replace('dask', 'tcp')} is lost.*same run"):
             configured(cr.replicability, engine=address, checkpoint=folder)(clusterer, tables, **call)
         timer.join()
     n_fits = len(list(noted.iterdir()))

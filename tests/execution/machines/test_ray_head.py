@@ -175,15 +175,12 @@ def test_through_the_client_server_the_same_bits_and_an_error_when_the_head_is_k
     engine = f"ray://127.0.0.1:{head.client_port}"
     assert head.python(SAME, engine, tmp_path) == "the same bits\n"
     error, left = head.python(LOST, engine, tmp_path).splitlines()
-    assert (
-        error
-        == f"The connection to the Ray cluster at {engine} is lost. What was finished is kept: the same call continues."
-    )
+    assert error.startswith(f"The connection to the Ray cluster at {engine} is lost.")
     assert 0 < int(left.split()[0]) < 242
 
 
 def test_a_machine_of_the_cluster_whose_head_is_killed(head, tmp_path):
     """Ray itself would end the process after a minute."""
     error, left = head.python(LOST, "ray", tmp_path, RAY_ADDRESS=f"127.0.0.1:{head.port}").splitlines()
-    assert error == "The connection to the Ray cluster is lost. What was finished is kept: the same call continues."
+    assert error.startswith("The connection to the Ray cluster is lost.")
     assert 0 < int(left.split()[0]) < 242

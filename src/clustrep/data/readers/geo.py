@@ -3,46 +3,28 @@
 from __future__ import annotations
 
 import re
-from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-import numpy as np
 import pandas as pd
 
-from clustrep.data.readers.source import Beginning, Text, read_text
-from clustrep.data.readers.table import Path, Reader, Request, Table, as_labels, as_numbers
+from clustrep.data.readers.delimited import Records, read_values
+from clustrep.data.readers.source import Text, read_text
+from clustrep.data.readers.table import Path, Reader, Request, Table, as_labels
 from clustrep.data.study import Label
 from clustrep.errors import DataError
 from clustrep.text import plural, text_sentence
-from clustrep.types import FloatArray, Labels
+from clustrep.types import Labels
 
 SERIES_MATRIX = re.compile(r"\s*!(series|sample)_", re.IGNORECASE)
 
-# By what is said, such as "er status", then by sample: the values said, each once, in their order.
+# By name, such as "er status", then by sample: the values, each once, in their order.
 Characteristics = dict[str, dict[str, list[str]]]
-
-
-def is_series_matrix(beginning: Beginning) -> bool:
-    """Whether a file begins with what GEO says of the series or of its samples."""
-    return SERIES_MATRIX.match(beginning.text) is not None
 
 
 def read_series_matrix(path: Path, study: str, request: Request) -> list[Table]:
     """Read the table of a series matrix, samples by features, with a characteristic of the samples as labels."""
     text = read_text(path)
-    begin, end = _table_lines(text, path)
-    frame = _expression(text, begin, end, path, study)
-    characteristics = _characteristics(
-        islice(text.lines(), begin), list(frame.index), path, request.label or request.groups
-    )
-    labels = _labels(characteristics, request.label, list(frame.index), path)
-    groups = _labels(characteristics, request.groups, list(frame.index), path)
-    return [Table(study, frame, labels, annotations=tuple(characteristics), groups=groups)]
-
-
-def _table_lines(text: Text, path: Path) -> tuple[int, int]:
-    """Return the numbers of the lines before and behind the table, counted from 0."""
     marks = {
         line.strip().lower(): i
         for i, line in enumerate(text.lines())
@@ -53,55 +35,43 @@ def _table_lines(text: Text, path: Path) -> tuple[int, int]:
         raise DataError(
             f"{path} is a GEO series matrix that is cut off: it ends before its table does. Download it again."
         )
-    return begin, end
+    frame = _expression(text, begin + 1, max(begin + 1, end), path, study)
+    head, samples = islice(text.lines(), begin), list(frame.index)
+    characteristics = _characteristics(head, samples, path, request.label or request.groups)
+    labels, groups = (_labels(characteristics, name, samples, path) for name in (request.label, request.groups))
+    return [Table(study, frame, labels, annotations=tuple(characteristics), groups=groups)]
 
 
 def cells_of(line: str) -> list[str]:
     """Split a line at its tabs; quotation marks are removed."""
-    return [_unquoted(cell) for cell in line.split("\t")]
-
-
-def _unquoted(cell: str) -> str:
-    return cell.strip().strip('"').strip()
+    return [cell.strip().strip('"').strip() for cell in line.split("\t")]
 
 
 def _expression(text: Text, begin: int, end: int, path: Path, study: str) -> pd.DataFrame:
     """Read the lines of the table, a header and one line for each feature, as samples by features."""
-    lines = enumerate(islice(text.lines(), begin + 1, max(begin + 1, end)), begin + 2)
-    numbered_lines = ((number, line.rstrip("\n")) for number, line in lines if line.strip())
-    samples = cells_of(next(numbered_lines, (0, ""))[1])[1:]
-    features: list[str] = []
-    values = array("d")
-    for number, line in numbered_lines:
-        cells = line.split("\t")
-        if len(cells) != len(samples) + 1:
-            raise DataError(
-                f"{path} has {len(samples) + 1} cells in the header of its table but {len(cells)} in line {number}: "
-                "download it again, or correct that line."
-            )
-        features.append(_unquoted(cells[0]))
-        values.frombytes(_numbers(cells[1:], study, samples, features[-1]).tobytes())
-    if not features:
+
+    def lines() -> Iterator[str]:
+        return islice(text.lines(), begin, end)
+
+    if len(list(islice(filter(str.strip, lines()), 2))) < 2:
         raise DataError(
             f"{path} is a GEO series matrix without values: this series has them in a supplementary file, "
             "as sequencing studies do. Read that one."
         )
-    return pd.DataFrame(
-        np.frombuffer(values).reshape(len(features), len(samples)).T,
-        index=pd.Index(samples, dtype=object),
-        columns=pd.Index(features, dtype=object),
-        copy=False,
-    )
-
-
-def _numbers(cells: Sequence[str], study: str, samples: Sequence[str], feature: str) -> FloatArray:
-    values = as_numbers(np.array(cells, dtype=object))
-    if values.dtype == object:
-        values = as_numbers(np.array([_unquoted(cell) for cell in cells], dtype=object))
-    if values.dtype == object:
-        places = [(value, samples[i], feature) for i, value in enumerate(values.tolist()) if isinstance(value, str)]
+    records = Records(lines, path, "\t", n_lines_before=begin)
+    samples, features = records.head[0][1:], records.first[1:]
+    if len(samples) + 1 != records.width:
+        raise DataError(
+            f"{path} has {len(samples) + 1} cells in the header of its table but {records.width} below: download it "
+            "again, or correct the header."
+        )
+    values, texts, _ = read_values(records, 1, header=True, transpose=True)
+    if texts:
+        places = [(cell, samples[i], features[j]) for j, cells in texts.items() for i, cell in cells.items()]
         raise DataError(text_sentence(places, f"Study {study!r}"))
-    return values
+    return pd.DataFrame(
+        values, index=pd.Index(samples, dtype=object), columns=pd.Index(features, dtype=object), copy=False
+    )
 
 
 def _characteristics(head: Iterable[str], samples: Sequence[str], path: Path, label: Label) -> Characteristics:
@@ -143,7 +113,7 @@ def _labels(characteristics: Characteristics, label: Label, samples: Sequence[st
 GEO = Reader(
     kind="a GEO series matrix",
     files="GEO series matrices",
-    sniff=is_series_matrix,
+    sniff=lambda beginning: SERIES_MATRIX.match(beginning.text) is not None,
     read=read_series_matrix,
     orientation="its samples are made rows already",
 )

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from clustrep.checks import check_unique
-from clustrep.data.readers.source import AGAIN, PARQUET_MAGIC, Beginning, import_for, in_brief
+from clustrep.data.readers.source import AGAIN, PARQUET_MAGIC, import_for, in_brief
 from clustrep.data.readers.table import (
     UNNAMED,
     Path,
@@ -24,11 +24,6 @@ from clustrep.data.readers.table import (
 )
 from clustrep.data.study import Label
 from clustrep.errors import DataError
-
-
-def is_parquet(beginning: Beginning) -> bool:
-    """Whether a file has the mark of Parquet."""
-    return beginning.raw.startswith(PARQUET_MAGIC)
 
 
 def read_parquet(path: Path, study: str, request: Request) -> list[Table]:
@@ -73,24 +68,23 @@ def _row_names(
         return frame.reset_index(), None, ""
     if index.name is not None or not isinstance(index, pd.RangeIndex):
         return frame, index.tolist(), str(index.name or "")
-    if frame.shape[1] > 1 and frame.columns[0] not in aside and _first_column_names_rows(frame, transpose):
-        column = frame.columns[0]
-        names: list[Any] = frame.iloc[:, 0].astype(object).tolist()
-        if not transpose:
-            check_no_measurements([str(name) for name in names], str(column), study)
-        are_numbers = column in UNNAMED and not transpose and are_row_numbers([str(name) for name in names])
-        return frame.iloc[:, 1:], None if are_numbers else names, str(column)
-    return frame, None, ""
-
-
-def _first_column_names_rows(frame: pd.DataFrame, transpose: bool) -> bool:
-    """Whether the first column holds text or its name says so; of a transposed table, also different integers do."""
-    values = frame.iloc[:, 0].dropna().astype(object).tolist()
-    if not all(isinstance(value, Number) for value in values):
-        return True
-    if transpose and len(set(values)) == len(frame) and all(type(value) is int for value in values):
-        return True
-    return names_rows([str(float(value)) for value in values], str(frame.columns[0]), header=True, transpose=False)
+    column = frame.columns[0] if frame.shape[1] > 1 else None
+    if column is None or column in aside:
+        return frame, None, ""
+    # A first column of text names the rows, and one whose name says so; of a transposed table, also different integers.
+    names: list[Any] = frame.iloc[:, 0].astype(object).tolist()
+    known = [value for value in names if not pd.isna(value)]
+    are_numbers = all(isinstance(value, Number) for value in known)
+    are_ids = transpose and len(set(known)) == len(frame) and all(type(value) is int for value in known)
+    if are_numbers and not are_ids:
+        written = [str(float(value)) for value in known]
+        if not names_rows(written, str(column), header=True, transpose=False):
+            return frame, None, ""
+    texts = [str(name) for name in names]
+    if not transpose:
+        check_no_measurements(texts, str(column), study)
+    is_unnamed = column in UNNAMED and not transpose and are_row_numbers(texts)
+    return frame.iloc[:, 1:], None if is_unnamed else names, str(column)
 
 
 def with_label_aside(frame: pd.DataFrame, study: str, label: Label) -> Table:
@@ -106,4 +100,9 @@ def with_label_aside(frame: pd.DataFrame, study: str, label: Label) -> Table:
     return Table(study, frame.set_axis(range(len(columns) - 1), axis=1) if are_numbered else frame, labels)
 
 
-PARQUET = Reader(kind="a Parquet file", files="Parquet files", sniff=is_parquet, read=read_parquet)
+PARQUET = Reader(
+    kind="a Parquet file",
+    files="Parquet files",
+    sniff=lambda beginning: beginning.raw.startswith(PARQUET_MAGIC),
+    read=read_parquet,
+)

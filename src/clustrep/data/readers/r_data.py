@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clustrep.data.readers.parquet import with_label_aside
-from clustrep.data.readers.source import AGAIN, Beginning, import_for, in_brief
+from clustrep.data.readers.source import AGAIN, import_for, in_brief
 from clustrep.data.readers.table import Path, Reader, Request, Table
 from clustrep.data.study import Label
 from clustrep.errors import DataError, ParameterError
@@ -23,11 +23,6 @@ from clustrep.text import listing
 R_MARK = re.compile(r"RD[XA][23]\n|X\n\0\0\0[\2\3]")
 
 WHAT = "a data frame, a matrix, an ExpressionSet or a SummarizedExperiment"
-
-
-def is_r_data(beginning: Beginning) -> bool:
-    """Whether a file, packed or not, has a mark of R."""
-    return R_MARK.match(beginning.text) is not None
 
 
 def read_r_data(path: Path, study: str, request: Request) -> list[Table]:
@@ -155,4 +150,9 @@ def _labels(phenotypes: pd.DataFrame, label: Label) -> NDArray[Any] | None:
     return phenotypes[label].to_numpy(dtype=object)
 
 
-R_DATA = Reader(kind="a file of R", files="files of R", sniff=is_r_data, read=read_r_data)
+R_DATA = Reader(
+    kind="a file of R",
+    files="files of R",
+    sniff=lambda beginning: R_MARK.match(beginning.text) is not None,
+    read=read_r_data,
+)

@@ -28,7 +28,16 @@ HDF5_MAGIC = b"\x89HDF"
 # Files that say of a folder that it is a Zarr store, of versions 2 and 3.
 ZARR_MARKS = (".zgroup", "zarr.json")
 
-SPREADSHEETS = {b"PK\x03\x04": "an Excel or zip file", b"\xd0\xcf\x11\xe0": "an Excel file"}
+# How files begin that hold no text that the standard library can read, and what to do with them.
+SPREADSHEETS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+SAVE, UNPACK = "save the table as CSV", "unpack it first, or pack it with gzip, bzip2 or xz"
+NOT_TEXT = {
+    SPREADSHEETS[0]: ("an Excel or zip file, not delimited text", SAVE),
+    SPREADSHEETS[1]: ("an Excel file, not delimited text", SAVE),
+    b"\x28\xb5\x2f\xfd": ("a Zstandard file", UNPACK),
+    b"7z\xbc\xaf\x27\x1c": ("a 7-Zip file", UNPACK),
+    b"\x1f\x9d": ("a .Z file", UNPACK),
+}
 
 BEGINNING = 4096  # bytes: enough to recognise any format
 
@@ -70,13 +79,6 @@ PACKINGS = (
     Packing("xz", ".xz", b"\xfd7zXZ\0", lzma.open, partial(_unpack_streams, lzma.LZMADecompressor)),
 )
 
-# Packings that the standard library can't read in all versions of Python.
-OTHER_PACKINGS = {
-    b"\x28\xb5\x2f\xfd": "a Zstandard file",
-    b"7z\xbc\xaf\x27\x1c": "a 7-Zip file",
-    b"\x1f\x9d": "a .Z file",
-}
-
 UNPACKING_ERRORS = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
 
 
@@ -96,7 +98,8 @@ def study_names(paths: Sequence[str | PathLike[str]]) -> list[str]:
             raise DataError(f"The name of the file {file} is not text in this system's encoding: rename it.")
         if "\0" in str(file):
             raise DataError(f"No file can be called {str(file)!r}, with a zero byte: correct the name.")
-    stems = [_without_packing(file.name).rsplit(".", 1)[0] or file.name for file in files]
+    endings = tuple(packing.ending for packing in PACKINGS)
+    stems = [(file.stem if file.name.endswith(endings) else file.name).rsplit(".", 1)[0] or file.name for file in files]
     for file, stem in zip(files, stems, strict=True):
         if not stem.strip():
             raise DataError(f"The file {str(file)!r} has no name that its study could have: rename it.")
@@ -112,10 +115,6 @@ def study_names(paths: Sequence[str | PathLike[str]]) -> list[str]:
     return names
 
 
-def _without_packing(name: str) -> str:
-    return next((name.removesuffix(kind.ending) for kind in PACKINGS if name.endswith(kind.ending)), name)
-
-
 def beginning_of(path: str | PathLike[str]) -> Beginning:
     """Read the beginning of a file."""
     file = Path(path)
@@ -124,48 +123,36 @@ def beginning_of(path: str | PathLike[str]) -> Beginning:
             return Beginning(b"", "", is_zarr=True)
         _check_is_file(file)
         with file.open("rb") as stream:
-            raw = stream.read(BEGINNING)
+            raw = text = stream.read(BEGINNING)
             stream.seek(0)
-            return Beginning(raw, _first_text(raw, stream))
+            for packing in PACKINGS:
+                if raw.startswith(packing.magic):
+                    try:
+                        text = packing.open(stream).read(BEGINNING)
+                    except UNPACKING_ERRORS:  # told when the file is read
+                        text = b""
+            return Beginning(raw, text.decode(_encoding(text), errors="replace"))
     except OSError as error:
-        raise _unreadable(path, error) from None
+        raise DataError.unreadable(path, error) from None
 
 
 def _check_is_file(file: Path) -> None:
     if file.is_dir():
         raise DataError(f"{file} is a folder: name the files in it.")
-    if not _is_there(file):
+    try:
+        file.stat()  # tells a missing file from one that can't be looked at, unlike `Path.exists` of Python 3.14
+    except (FileNotFoundError, NotADirectoryError, ValueError):  # or no name of any file
         if not file.parent.is_dir():
             raise DataError(
                 f"There is no file {file}: there is no folder {file.parent}. Check the path."
                 f"{nearest_entries(file.parent, folders=True)}"
-            )
+            ) from None
         siblings = sorted(entry.name for entry in file.parent.iterdir() if not entry.is_dir())
         folder = "This folder" if file.parent == Path() else file.parent
         contents = f" {folder} holds {listing(siblings)}." if siblings else ""
-        raise DataError(f"There is no file {file}.{contents}{nearest_entries(file)}")
+        raise DataError(f"There is no file {file}.{contents}{nearest_entries(file)}") from None
     if not file.is_file():
         raise DataError(f"{file} is a pipe or device, which is read only once: write it to a file first.")
-
-
-def _is_there(file: Path) -> bool:
-    """Tell a missing file from one that can't be looked at, which `Path.exists` of Python 3.14 no longer does."""
-    try:
-        file.stat()
-    except (FileNotFoundError, NotADirectoryError, ValueError):  # or no name of any file
-        return False
-    return True
-
-
-def _first_text(raw: bytes, stream: IO[bytes]) -> str:
-    """Decode as much as possible; what is wrong with a file is said when it is read."""
-    for packing in PACKINGS:
-        if raw.startswith(packing.magic):
-            try:
-                raw = packing.open(stream).read(BEGINNING)
-            except UNPACKING_ERRORS:
-                return ""
-    return raw.decode(_encoding(raw), errors="replace")
 
 
 def _encoding(raw: bytes) -> str:
@@ -216,17 +203,20 @@ def read_text(path: str | PathLike[str]) -> Text:
     try:
         raw = Path(path).read_bytes()
     except OSError as error:
-        raise _unreadable(path, error) from None
-    for magic, kind in SPREADSHEETS.items():
+        raise DataError.unreadable(path, error) from None
+    for magic, (kind, advice) in NOT_TEXT.items():
         if raw.startswith(magic):
-            raise DataError(f"{path} is {kind}, not delimited text: save the table as CSV.")
-    for magic, kind in OTHER_PACKINGS.items():
-        if raw.startswith(magic):
-            raise DataError(f"{path} is {kind}: unpack it first, or pack it with gzip, bzip2 or xz.")
-    for packing in PACKINGS:
-        if raw.startswith(packing.magic):
-            raw = _unpacked(raw, packing, path)
-            break
+            raise DataError(f"{path} is {kind}: {advice}.")
+    packing = next((packing for packing in PACKINGS if raw.startswith(packing.magic)), None)
+    if packing is not None:
+        try:
+            raw = packing.unpack(raw)
+        except UNPACKING_ERRORS as error:
+            raise DataError(
+                f"{path} is a damaged {packing.name} file: {str(error).rstrip('.')}. {AGAIN.capitalize()}."
+            ) from None
+        if raw.startswith((*SPREADSHEETS, PARQUET_MAGIC, HDF5_MAGIC)):
+            raise DataError(f"{path} is a {packing.name} file with something other than text in it: unpack it first.")
     text = Text(raw)
     text.check(path)
     beginning = text.beginning()
@@ -235,22 +225,6 @@ def read_text(path: str | PathLike[str]) -> Text:
     if LFS_POINTER.match(beginning):
         raise DataError(f"{path} is only a pointer of Git LFS to a table: fetch the table with git lfs pull.")
     return text
-
-
-def _unpacked(raw: bytes, packing: Packing, path: str | PathLike[str]) -> bytes:
-    try:
-        unpacked = packing.unpack(raw)
-    except UNPACKING_ERRORS as error:
-        raise DataError(
-            f"{path} is a damaged {packing.name} file: {str(error).rstrip('.')}. {AGAIN[0].upper()}{AGAIN[1:]}."
-        ) from None
-    if unpacked.startswith((*SPREADSHEETS, PARQUET_MAGIC, HDF5_MAGIC)):
-        raise DataError(f"{path} is a {packing.name} file with something other than text in it: unpack it first.")
-    return unpacked
-
-
-def _unreadable(path: str | PathLike[str], error: OSError) -> DataError:
-    return DataError(f"{path} can't be read: {error.strerror}. Name another file, or make it readable.")
 
 
 # ---------------------------------------------------------------------------------------------------------------------

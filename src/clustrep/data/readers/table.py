@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -107,17 +107,6 @@ def number(cell: str) -> float | None:
         return float(cell)
     except ValueError:
         return None
-
-
-def as_numbers(cells: NDArray[np.object_]) -> NDArray[Any]:
-    """Read each cell that is a number; the array holds objects where some cells are text."""
-    try:
-        if "_" not in "".join(cells):
-            return cells.astype(float)
-    except ValueError:
-        pass
-    values = [cell if (value := number(cell)) is None else value for cell in cells]
-    return np.array(values, dtype=object if any(isinstance(value, str) for value in values) else float)
 
 
 def as_labels(cells: Sequence[str]) -> Labels:

@@ -215,7 +215,7 @@ def test_sample_names_in_common_are_warned_about(tmp_path):
 def test_no_first_sample_is_silently_taken_for_a_header(tmp_path, content, n_samples):
     outcome = read_or_refusal(write(tmp_path, content))
     if isinstance(outcome, str):
-        assert any(word in outcome for word in ("header", "missing value", "not numeric"))
+        assert any(word in outcome for word in ("header", "missing value", "non-numeric"))
     else:
         assert len(outcome["mainz"]) == n_samples
 

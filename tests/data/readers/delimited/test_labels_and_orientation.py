@@ -75,7 +75,7 @@ def test_a_class_in_words_without_a_header_is_kept_aside_by_its_number(tmp_path)
 
 
 def test_a_class_in_words_without_being_named_is_refused_with_the_remedy(tmp_path):
-    with pytest.raises(DataError, match=r"not numeric: 'subtype' \(such as 'LumA'\).*label="):
+    with pytest.raises(DataError, match=r"non-numeric \w+: 'subtype' \(such as 'LumA'\).*label="):
         read(tmp_path, "id,x,subtype\na,0.5,LumA\nb,2.5,Basal\nc,4.5,LumA\n")
 
 
@@ -256,5 +256,5 @@ def test_the_breast_cancer_studies_are_aligned(data_folder):
 
 
 def test_a_table_of_subtypes_is_not_a_study(data_folder):
-    with pytest.raises(DataError, match=r"2 columns that are not numeric: 'PAM50' \(such as 'Her2'\), 'HK_3GENE'"):
+    with pytest.raises(DataError, match=r"2 non-numeric columns: 'PAM50' \(such as 'Her2'\), 'HK_3GENE'"):
         cr.Studies.read(data_folder / "breast" / "mainz_subtypes.csv")

@@ -21,6 +21,8 @@ from sklearn.decomposition import PCA
 from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
 
 from clustrep.checks import check_choice, check_integer
 from clustrep.data.study import NORMALISATIONS, Normalise
@@ -29,7 +31,7 @@ from clustrep.errors import ParameterError
 from clustrep.execution.seeds import ReplicateFailure, Stream, seed_of
 from clustrep.fitting.function import ClusteringFunction
 from clustrep.fitting.learners import AroundLearner, FittedFunction, Learner
-from clustrep.fitting.parameters import Clusterer, Configuration, with_seed
+from clustrep.fitting.parameters import Clusterer, Configuration, table_for, with_seed
 from clustrep.fitting.resample import PointSet, Resample
 from clustrep.text import nearest
 from clustrep.types import FloatArray, Labels
@@ -96,7 +98,8 @@ class TrainEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_integer(self.n_features, "n_features")
         check_integer(self.n_components, "n_components")
         check_choice(self.normalise, "normalise", NORMALISATIONS)
-        table = np.asarray(X)
+        table = check_array(X, dtype=(np.float64, np.float32))
+        self.n_features_in_ = table.shape[1]
         self.target_sum_ = None if self.normalise == "none" else median_total(table)
         table = self._normalised(table)
         variances = table.var(axis=0, dtype=float)
@@ -109,7 +112,8 @@ class TrainEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def transform(self, X: ArrayLike) -> FloatArray:
         """Return the components of any samples with the same features, (n_samples, n_components)."""
-        table = self._normalised(np.asarray(X))
+        check_is_fitted(self, "pca_")
+        table = self._normalised(table_for(self, X))
         return np.asarray(self.pca_.transform(self.scaler_.transform(table[:, self.kept_])))
 
     def _normalised(self, table: FloatArray) -> FloatArray:

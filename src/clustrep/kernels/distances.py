@@ -385,7 +385,7 @@ def in_fours(X: FloatArray) -> FloatArray:
 
 @compiled
 def squares_between(table: FloatArray, begin: int, end: int, squares: FloatArray) -> None:
-    """Write the squared distances of all points up to some columns to these, Σ_f (x_if − x_jf)²; and their mirror image.
+    """Write the squared distances of all points up to some columns to these, Σ_f (x_if − x_jf)², and the mirror image.
 
     Parameters
     ----------

@@ -53,15 +53,15 @@ def grids(draw):
     return steps * draw(st.sampled_from([1.0, 0.1, 1 / 3])), weights
 
 
-def grow(kernel, *start, sizes, budget=10**9):
-    """Run a kernel until it has finished: the merges in the order of making, their heights, the number of calls."""
+def grow(work, centres, linkage, *, sizes, budget=10**9):
+    """Run the kernel until it has finished: the merges in the order of making, their heights, the number of calls."""
     n = len(sizes)
     merges, heights = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
     state = np.zeros(2, np.int64)
     place = (sizes.astype(float), np.zeros(n), merges, heights, np.zeros(n, np.int64), state)
-    start = [argument.copy() if isinstance(argument, np.ndarray) else argument for argument in start]
+    work, centres = (None if start is None else start.copy() for start in (work, centres))
     n_calls = 1
-    while not kernel(*start, *place, budget):
+    while not agglomeration.merge_points(work, centres, linkage, *place, budget):
         n_calls += 1
     assert state[0] == n - 1
     return merges, heights, n_calls
@@ -138,8 +138,8 @@ def test_merges_by_distance_are_those_of_the_greedy_algorithm(linkage, metric, p
     if metric == "cosine" and X.shape[1] == 1:
         X = np.hstack([X, np.ones_like(X)])  # one feature has no angles
     work, sizes = start(X, weights, linkage, metric), weights.astype(float)
-    merges, heights, _ = grow(agglomeration.merge_by_distance, work, LINKAGES[linkage], sizes=sizes)
-    expected = plain.merge_by_distance(work, LINKAGES[linkage], sizes)
+    merges, heights, _ = grow(work, None, LINKAGES[linkage], sizes=sizes)
+    expected = plain.merge_points(work, LINKAGES[linkage], sizes)
     assert_same_tree(by_height(merges, heights), by_height(*expected), 1e-9 if metric == "cosine" else 1e-11)
 
 
@@ -147,9 +147,9 @@ def test_merges_by_distance_are_those_of_the_greedy_algorithm(linkage, metric, p
 def test_merges_by_centres_are_those_of_the_greedy_algorithm(points):
     X, weights = points
     sizes = weights.astype(float)
-    merges, heights, _ = grow(agglomeration.merge_ward, np.ascontiguousarray(X.T), sizes=sizes)
+    merges, heights, _ = grow(None, np.ascontiguousarray(X.T), agglomeration.WARD, sizes=sizes)
     assert_same_tree(by_height(merges, heights), by_height(*plain.merge_ward(X, sizes)))
-    by_distance = grow(agglomeration.merge_by_distance, start(X, weights, "ward"), agglomeration.WARD, sizes=sizes)
+    by_distance = grow(start(X, weights, "ward"), None, agglomeration.WARD, sizes=sizes)
     assert_same_tree(by_height(merges, heights), by_height(*by_distance[:2]))
 
 
@@ -166,7 +166,7 @@ def test_kernels_compiled_equal_themselves_interpreted(linkage, form, points):
                 patch.setattr(agglomeration, name, getattr(agglomeration, name).py_func)
             interpreted = build_tree(PointSet(X), weights, linkage)
             assert_same_tree(tree, interpreted, 1e-13)
-    assert set(FUNCTIONS) > {"start_dissimilarities", "merge_by_distance", "merge_ward", "cut_tree"}
+    assert set(FUNCTIONS) > {"start_dissimilarities", "merge_points", "cut_tree"}
 
 
 @pytest.mark.parametrize("form", ["compiled", "interpreted"])
@@ -181,13 +181,13 @@ def test_a_value_that_no_point_has_is_nowhere(form):
 @settings(max_examples=30)
 def test_a_kernel_that_stops_and_goes_on_changes_no_bit(linkage, points, budget):
     X, weights = points
-    kernels = {agglomeration.merge_by_distance: (start(X, weights, linkage), LINKAGES[linkage])}
+    places = [(start(X, weights, linkage), None)]
     if linkage == "ward":
-        kernels[agglomeration.merge_ward] = (np.ascontiguousarray(X.T),)
-    for kernel, arguments in kernels.items():
-        merges, heights, n_calls = grow(kernel, *arguments, sizes=weights)
+        places.append((None, np.ascontiguousarray(X.T)))
+    for place in places:
+        merges, heights, n_calls = grow(*place, LINKAGES[linkage], sizes=weights)
         assert n_calls == 1
-        again = grow(kernel, *arguments, sizes=weights, budget=budget)
+        again = grow(*place, LINKAGES[linkage], sizes=weights, budget=budget)
         np.testing.assert_array_equal(again[0], merges)
         np.testing.assert_array_equal(again[1], heights)
         # A step compares n numbers or more; every merge is one, and follows on another that found a neighbour.
@@ -303,8 +303,8 @@ def test_a_chain_does_not_come_back_to_a_cluster_by_rounding():
     work[5:, 5:] = 2.5
     np.fill_diagonal(work, np.inf)
     sizes = np.array([2.0, 3, 1, 3, 3, 1, 1])
-    _, heights, _ = grow(agglomeration.merge_by_distance, work, agglomeration.WARD, sizes=sizes)
-    np.testing.assert_allclose(np.sort(heights), plain.merge_by_distance(work, agglomeration.WARD, sizes)[1])
+    _, heights, _ = grow(work, None, agglomeration.WARD, sizes=sizes)
+    np.testing.assert_allclose(np.sort(heights), plain.merge_points(work, agglomeration.WARD, sizes)[1])
 
 
 @pytest.mark.parametrize("linkage", LINKAGES)

@@ -132,7 +132,7 @@ def start_dissimilarities(
     return work
 
 
-def merge_by_distance(work: FloatArray, linkage: int, sizes: FloatArray) -> tuple[IntArray, FloatArray]:
+def merge_points(work: FloatArray, linkage: int, sizes: FloatArray) -> tuple[IntArray, FloatArray]:
     """Greedy algorithm with the formula of Lance & Williams (1967): the merges, (n − 1, 2), and their heights."""
     work, sizes = work.copy(), sizes.copy()
     merges, heights = np.empty((len(sizes) - 1, 2), np.int64), np.empty(len(sizes) - 1)
@@ -155,7 +155,7 @@ def merge_by_distance(work: FloatArray, linkage: int, sizes: FloatArray) -> tupl
 def merge_ward(X: FloatArray, sizes: FloatArray) -> tuple[IntArray, FloatArray]:
     """Ward's tree of points, (n, n_features)."""
     squared = ((X[:, None] - X) ** 2).sum(axis=2)
-    return merge_by_distance(start_dissimilarities(squared, np.arange(len(X)), sizes, WARD, False), WARD, sizes)
+    return merge_points(start_dissimilarities(squared, np.arange(len(X)), sizes, WARD, False), WARD, sizes)
 
 
 def cut_tree(merges: IntArray, n_clusters: int) -> IntArray:

@@ -13,8 +13,7 @@ from clustrep.accelerate.kmeans import (
     Members,
     Settings,
     Strategy,
-    fit_by_distance,
-    fit_by_feature,
+    fit_together,
     label_points,
 )
 from clustrep.execution.seeds import words_of
@@ -61,7 +60,8 @@ def test_fits_by_feature_in_one_call_are_those_alone(p, budget, monkeypatch):
     points, weights, settings, seeds, words = batch(p)
     samples = [KMeansResample(points, counts, p) for counts in weights]
     monkeypatch.setattr(kmeans, "BUDGET", budget)
-    fits = fit_by_feature(points, weights.astype(float), Members(settings, p, words.shape[2]), p, words)
+    members = Members(settings, p, words.shape[2])
+    fits = fit_together(Strategy.BY_FEATURE, points, weights.astype(float), members, p, words)
     monkeypatch.undo()
     for i, sample in enumerate(samples):
         assert_as_alone(fits, i, sample, settings, seeds[i])
@@ -73,7 +73,8 @@ def test_fits_by_distance_in_one_call_are_those_alone(budget, monkeypatch):
     points, weights, settings, seeds, words = batch(p)
     samples = [KMeansResample(points, counts, p) for counts in weights]
     monkeypatch.setattr(kmeans, "BUDGET", budget)
-    fits = fit_by_distance(points, weights.astype(float), Members(settings, p, words.shape[2]), p, words)
+    members = Members(settings, p, words.shape[2])
+    fits = fit_together(Strategy.BY_DISTANCE, points, weights.astype(float), members, p, words)
     monkeypatch.undo()
     monkeypatch.setattr(Settings, "strategy", lambda self, points: Strategy.BY_DISTANCE)
     for i, sample in enumerate(samples):
@@ -86,7 +87,8 @@ def test_centres_by_distance_are_means_of_the_nearest_points(rng):
     sample = KMeansResample(PointSet(X), weights, 20)
     words = np.array([words_of(np.random.SeedSequence(3))], np.uint32)
     members = Members([Settings.of(clusterer)], 20, words.shape[1])
-    (centres,) = fit_by_distance(sample.points, sample.all_weights[None], members, 20, words[None]).centres
+    weighted = (sample.points, weights[None].astype(float))
+    (centres,) = fit_together(Strategy.BY_DISTANCE, *weighted, members, 20, words[None]).centres
     nearest, _ = plain.nearest_centres(X, centres)
     means = [np.average(X[nearest == c], axis=0, weights=weights[nearest == c]) for c in range(3)]
     np.testing.assert_allclose(centres, means, rtol=1e-12)
@@ -101,8 +103,8 @@ def test_labels_in_one_call_are_those_of_the_nearest_centres(p, budget, monkeypa
     is_fitted = np.ones((N_SAMPLES, len(members)), dtype=bool)
     is_fitted[1, 0] = False
     monkeypatch.setattr(kmeans, "BUDGET", budget)
-    labels, n_found = label_points(points, members, centres, is_fitted, weights.astype(float))
-    uncounted, none_found = label_points(points, members, centres, is_fitted, None)
+    labels, n_found = label_points(points, members.borders, centres, is_fitted, weights.astype(float))
+    uncounted, none_found = label_points(points, members.borders, centres, is_fitted, None)
     np.testing.assert_array_equal(labels, uncounted)
     assert not none_found.any()
     assert not labels[1, 0].any()
@@ -119,7 +121,8 @@ def test_numbers_that_are_not_finite_are_not_fitted():
     points, weights, settings, _, words = batch(2)
     huge = PointSet(points.X * 1e200)
     with np.errstate(over="ignore"):
-        fits = fit_by_feature(huge, weights.astype(float), Members(settings, 2, words.shape[2]), 2, words)
+        members = Members(settings, 2, words.shape[2])
+        fits = fit_together(Strategy.BY_FEATURE, huge, weights.astype(float), members, 2, words)
     assert not fits.n_iter.any()
 
 
@@ -141,11 +144,12 @@ def test_batches_interpreted_are_those_compiled(monkeypatch):
     is_fitted = np.ones((N_SAMPLES, len(members)), dtype=bool)
 
     def run():
-        fits = fit_by_feature(points, weights.astype(float), members, 3, words)
+        arguments = (points, weights.astype(float), members, 3, words)
+        fits = fit_together(Strategy.BY_FEATURE, *arguments)
         return (
             fits,
-            fit_by_distance(points, weights.astype(float), members, 3, words),
-            label_points(points, members, fits.centres, is_fitted, weights.astype(float)),
+            fit_together(Strategy.BY_DISTANCE, *arguments),
+            label_points(points, members.borders, fits.centres, is_fitted, weights.astype(float)),
         )
 
     compiled = run()

@@ -45,11 +45,12 @@ def to_the_end(kernel, *arguments, budget):
 
 def choose(X, weights, uniforms, k, layout="features", budget=HUGE):
     by_feature = layout == "features"
-    kernel = first_centres.choose_in_table if by_feature else first_centres.choose_by_distance
-    table = tiles.in_rows(np.ascontiguousarray(X.T)) if by_feature else cdist(X, X, "sqeuclidean")
+    table = tiles.in_rows(np.ascontiguousarray(X.T)) if by_feature else None
+    squared = None if by_feature else cdist(X, X, "sqeuclidean")
     picks = np.full((len(uniforms), k), -1)
     closest, state = np.full(len(X), np.nan), np.zeros(2, np.int64)
-    to_the_end(kernel, table, weights, uniforms, picks, closest, state, budget=budget)
+    places = (table, squared, weights, uniforms, picks, closest, state)
+    to_the_end(first_centres.choose_centres, *places, budget=budget)
     return picks
 
 
@@ -215,9 +216,12 @@ def test_one_trial_chooses_by_weight_and_then_by_weight_times_squared_distance()
 def test_the_nearest_centre_is_the_first_of_equal_ones(points, data, k):
     X, _ = points
     centres = X[data.draw(arrays(np.int64, k, elements=st.integers(0, len(X) - 1)))] * 2
-    labels, distances = np.empty(len(X), np.int32), np.empty(len(X))
-    lloyd.nearest_centres(np.ascontiguousarray(X.T), centres, labels, distances)
-    assert_same_bits((labels, distances), plain.nearest_centres(X, centres))
+    table = tiles.in_rows(np.ascontiguousarray(X.T))
+    padded = np.pad(centres, ((0, 0), (0, len(table) - X.shape[1])))
+    best, nearest = np.empty((2, table.shape[1]))
+    tiles.nearest_in_table(table, padded, best, nearest, np.empty(tiles.TILE))
+    assert_same_bits((nearest[: len(X)], best[: len(X)]), plain.nearest_centres(X, centres))
+    np.testing.assert_array_equal(nearest_centre(PointSet(X), centres), nearest[: len(X)])
 
 
 @pytest.mark.parametrize("n", LENGTHS)

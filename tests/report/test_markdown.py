@@ -38,7 +38,7 @@ def test_markdown_tables_keep_their_shape(report):
     ],
 )
 def test_markdown_text_is_read_as_it_stands(text, written):
-    assert render.escape(text) == written
+    assert render.md(text) == written
 
 
 def test_markdown_has_every_section_and_describes_every_figure(report):

@@ -15,7 +15,7 @@ from tests.report.test_facts import tables
 import clustrep as cr
 from clustrep.findings.result import SIGNS
 from clustrep.report.formatting import amount, cell
-from clustrep.report.render import escape
+from clustrep.report.render import md
 
 
 class Cells(HTMLParser):
@@ -81,7 +81,7 @@ def test_tables_are_the_same_on_the_page_in_json_and_in_markdown(told):
             for (raw, _), value in zip(cells, values, strict=True):
                 if isinstance(value, float):
                     assert float(raw) == value
-            assert f"| {' | '.join(map(escape, texts))} |" in markdown
+            assert f"| {' | '.join(map(md, texts))} |" in markdown
     in_json = {figure["id"]: figure["table"] for section in facts["sections"] for figure in section["figures"]}
     assert in_json == {
         figure["id"]: figure["table"] for section in report.facts["sections"] for figure in section["figures"]
@@ -119,7 +119,7 @@ def test_every_sentence_is_on_the_page_in_markdown_and_in_the_terminal(told):
     page = report.to_html().replace("&lt;", "<").replace("&gt;", ">").replace("&#39;", "'").replace("&amp;", "&")
     for item in facts["verdict"]:
         assert item["text"] in page
-        assert escape(item["text"]) in markdown
+        assert md(item["text"]) in markdown
         assert item["text"] in terminal
 
 

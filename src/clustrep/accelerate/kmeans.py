@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -53,8 +53,14 @@ class Strategy(Enum):
 def strategy_for(n_points: int, n_features: int, n_clusters: int, n_init: int = 10, *, shared: bool = True) -> Strategy:
     """Choose by shape alone, so that results never depend on a stopwatch.
 
-    `shared` says whether distances serve all resamples. Even then they cost as much as some fits without them: there
-    must be enough starts and clusters to make up for that soon.
+    Parameters
+    ----------
+    n_points, n_features, n_clusters : int
+    n_init : int, default=10
+        The number of starts.
+    shared : bool, default=True
+        Whether distances serve all resamples. Even then they cost as much as some fits without them: there must be
+        enough starts and clusters to make up for that soon.
     """
     if n_features < PRODUCT_FEATURES:
         return Strategy.BY_FEATURE
@@ -153,40 +159,22 @@ class KMeansResample:
         self.points = points
         self.n_features = n_features
         self._counts = weights
-        self._kept: tuple[IntArray, FloatArray] | None = None
         self._centred: FloatArray | None = None
-
-    @property
-    def all_weights(self) -> FloatArray:
-        """How often each point was drawn, (n_points,)."""
-        return self._counts.astype(float)
 
     @property
     def drawn(self) -> IntArray:
         """Which points were drawn, (n_drawn,)."""
-        return self._drawn_and_weights[0]
+        return np.flatnonzero(self._counts)
 
     @property
     def weights(self) -> FloatArray:
         """How often each of these was drawn, (n_drawn,)."""
-        return self._drawn_and_weights[1]
-
-    @property
-    def _drawn_and_weights(self) -> tuple[IntArray, FloatArray]:
-        """Both, kept for small studies: all resamples of a batch are there at the same time."""
-        if self._kept is not None:
-            return self._kept
-        drawn = np.flatnonzero(self._counts)
-        both = drawn, self._counts[drawn].astype(float)
-        if self.points.X.nbytes <= MOST_CACHED:
-            self._kept = both
-        return both
+        return self._counts[self.drawn].astype(float)
 
     @cached_property
     def _moments(self) -> tuple[FloatArray, float]:
         """The mean of the drawn points, (n_features,), and their variance, averaged over features."""
-        drawn, weights = self._drawn_and_weights
-        rows = self.points.X[drawn]
+        weights, rows = self.weights, self.points.X[self.drawn]
         if rows.dtype == np.float64:
             total: FloatArray = weights @ rows
         else:  # some at a time: a product with weights makes a copy in double precision
@@ -232,8 +220,8 @@ class KMeansResample:
         if strategy is Strategy.BY_PRODUCT:
             return _fit_by_product(self, settings, words[0])
         members = Members([settings], self.points.X.shape[1], words.shape[1])
-        fit = fit_by_feature if strategy is Strategy.BY_FEATURE else fit_by_distance
-        return fit(self.points, self.all_weights[None], members, self.n_features, words[None]).solution(0, 0)
+        weights = self._counts[None].astype(float)
+        return fit_together(strategy, self.points, weights, members, self.n_features, words[None]).solution(0, 0)
 
 
 class Members:
@@ -248,9 +236,11 @@ class Members:
     """
 
     def __init__(self, settings: Sequence[Settings], n_features: int, n_words: int | Sequence[int]):
-        self.table = np.array(
-            [(s.n_clusters, s.n_init, s.max_iter, 0, s.init is not None) for s in settings], dtype=np.int64
-        )
+        known = [
+            (s.n_clusters, s.n_init, s.max_iter, 0, fit_batch.n_uniforms(s.n_clusters), s.init is not None)
+            for s in settings
+        ]
+        self.table = np.array(known, dtype=np.int64)  # (n_members, 6)
         self.table[:, fit_batch.WORDS] = n_words
         self.tolerances = np.array([s.tol for s in settings])
         self.borders = np.concatenate([[0], np.cumsum(self.table[:, fit_batch.CLUSTERS])])
@@ -267,18 +257,6 @@ class Members:
         """How many centres all members have together."""
         return int(self.borders[-1])
 
-    def room_for_starts(self) -> tuple[int, FloatArray, IntArray, FloatArray, IntArray]:
-        """Return the largest number of starts, and room for what all starts of any member need."""
-        most, n_picks, n_uniforms = self._most
-        return most, np.empty(n_uniforms), np.empty(n_picks, np.int64), np.empty(most), np.zeros(most, np.int64)
-
-    @cached_property
-    def _most(self) -> tuple[int, int, int]:
-        """The largest numbers of starts, of their first centres, and of the random numbers that these take."""
-        starts, clusters = self.table[:, fit_batch.STARTS], self.table[:, fit_batch.CLUSTERS]
-        n_uniforms = max(s * fit_batch.n_uniforms(k) for s, k in zip(starts, clusters, strict=True))
-        return int(starts.max()), int((starts * clusters).max()), int(n_uniforms)
-
 
 @dataclass(frozen=True, eq=False)
 class Fits:
@@ -289,12 +267,6 @@ class Fits:
     inertia: FloatArray  # (n_resamples, n_members)
     n_iter: IntArray  # (n_resamples, n_members), 0 where nothing was fitted
 
-    @classmethod
-    def empty(cls, members: Members, n_samples: int, n_features: int) -> Fits:
-        """Make room for fits to so many resamples."""
-        shape, centres = (n_samples, len(members)), np.zeros((n_samples, members.n_centres, n_features))
-        return cls(members, centres, np.zeros(shape), np.zeros(shape, np.int64))
-
     def solution(self, resample: int, member: int) -> Solution:
         """Return one of them."""
         place = slice(*self.members.borders[member : member + 2])
@@ -302,35 +274,49 @@ class Fits:
         return Solution(self.centres[resample, place], float(self.inertia[resample, member]), n_iter)
 
 
-def fit_by_feature(points: PointSet, weights: FloatArray, members: Members, n_features: int, words: IntArray) -> Fits:
-    """Fit all members to all resamples of a study, in one call but for interrupts.
+def fit_together(
+    strategy: Strategy, points: PointSet, weights: FloatArray, members: Members, n_features: int, words: IntArray
+) -> Fits:
+    """Fit all members to all resamples of a study, by features or by distances, in one call but for interrupts.
 
-    weights : (n_resamples, n_points)
-    words : (n_resamples, n_members, n_words), of the seeds
+    Parameters
+    ----------
+    strategy : Strategy
+    points : PointSet
+    weights : ndarray of shape (n_resamples, n_points)
+        How often each point was drawn.
+    members : Members
+    n_features : int
+        How many the points had before they were rotated.
+    words : ndarray of shape (n_resamples, n_members, n_words)
+        Of the seeds.
     """
-    by_feature = np.require(points.by_feature, requirements=["C", "W"])
-    p, n = by_feature.shape
-    most, uniforms, picks, inertia, steps = members.room_for_starts()
-    room = (uniforms, picks, np.empty(n), np.empty(picks.size * p), np.empty(most * n, np.int32), inertia, steps)
-    fits = Fits.empty(members, len(weights), p)
-    arrays = (weights, members.table, members.tolerances, n_features, words, members.given, room)
+    (n, p), by_feature = points.X.shape, strategy is Strategy.BY_FEATURE
+    places: tuple[FloatArray | None, ...]
+    if by_feature:
+        places = (np.require(points.by_feature, requirements=["C", "W"]), None, None)
+    else:
+        distances = np.require(points.distances(), requirements=["C", "W"])
+        places = (None, distances, np.require(points.X, float, ["C", "W"]))
+    starts, clusters = members.table[:, fit_batch.STARTS], members.table[:, fit_batch.CLUSTERS]
+    most, n_picks = starts.max(), (starts * clusters).max()
+    picks, labels = np.empty(n_picks, np.int64), np.empty(most * n, np.int32)
+    room = (
+        np.empty((starts * members.table[:, fit_batch.UNIFORMS]).max()),
+        picks,
+        np.empty(n),
+        labels,
+        np.empty(most),
+        np.zeros(most, np.int64),
+        np.empty(n_picks * p if by_feature else 0),
+        labels[:0] if by_feature else labels.copy(),
+        picks[:0] if by_feature else picks.copy(),
+    )
+    arrays = (weights, members.table, members.borders, members.tolerances, n_features, words, members.given, room)
+    shape = (len(weights), len(members))
+    fits = Fits(members, np.zeros((len(weights), members.n_centres, p)), np.zeros(shape), np.zeros(shape, np.int64))
     outcome = (fits.centres, fits.inertia, fits.n_iter, np.zeros(5, np.int64))
-    run_in_pieces(fit_batch.fit_by_feature, by_feature, *arrays, *outcome, BUDGET)
-    return fits
-
-
-def fit_by_distance(points: PointSet, weights: FloatArray, members: Members, n_features: int, words: IntArray) -> Fits:
-    """Fit all members to all resamples of a study, from the distances between its points; as `fit_by_feature` does."""
-    squared = np.require(points.distances(), requirements=["C", "W"])
-    n = len(squared)
-    most, uniforms, picks, inertia, steps = members.room_for_starts()
-    labels = np.empty(most * n, np.int32)
-    room = (uniforms, picks, np.empty(n), labels, labels.copy(), picks.copy(), inertia, steps)
-    fits = Fits.empty(members, len(weights), points.X.shape[1])
-    arrays = (weights, members.table, members.tolerances, n_features, words, room)
-    outcome = (fits.centres, fits.inertia, fits.n_iter, np.zeros(5, np.int64))
-    rows = np.require(points.X, float, ["C", "W"])
-    run_in_pieces(fit_batch.fit_by_distance, squared, rows, *arrays, *outcome, BUDGET)
+    run_in_pieces(fit_batch.fit_samples, *places, *arrays, *outcome, BUDGET)
     return fits
 
 
@@ -342,7 +328,7 @@ def _fit_by_product(resample: KMeansResample, settings: Settings, words: IntArra
         streams.fill_uniforms(words, uniforms)
         picks = np.empty((settings.n_init, settings.n_clusters), np.int64)
         state = (np.empty(len(weights)), np.zeros(2, np.int64))
-        run_in_pieces(first_centres.choose_in_table, tiled, weights, uniforms, picks, *state, BUDGET)
+        run_in_pieces(first_centres.choose_centres, tiled, None, weights, uniforms, picks, *state, BUDGET)
         del tiled  # there may be no room for it beside the next copy
         table = resample.centred
         centres = table[picks]
@@ -361,40 +347,51 @@ def _fit_by_product(resample: KMeansResample, settings: Settings, words: IntArra
 
 
 def nearest_centre(points: PointSet, centres: FloatArray) -> IntArray:
-    """Give every point the nearest of the centres, (n_points,)."""
-    labels, distances = np.empty(len(points), np.int32), np.empty(len(points))
-    step = max(1, BUDGET // centres.size)
-    for begin in range(0, len(points), step):
-        piece = slice(begin, begin + step)
-        by_feature = np.require(points.turned(piece), requirements=["C", "W"])
-        lloyd.nearest_centres(by_feature, centres, labels[piece], distances[piece])
-        breathe()
+    """Give every point the nearest of the centres, the first of equal ones, (n_points,)."""
+    borders, is_fitted = np.array([0, len(centres)]), np.ones((1, 1), dtype=bool)
+    labels: IntArray = label_points(points, borders, centres[None], is_fitted, None)[0][0, 0]
     return labels
 
 
 def label_points(
-    points: PointSet, members: Members, centres: FloatArray, is_fitted: BoolArray, weights: FloatArray | None
+    points: PointSet, borders: IntArray, centres: FloatArray, is_fitted: BoolArray, weights: FloatArray | None
 ) -> tuple[IntArray, IntArray]:
-    """Ask many functions about points: their labels, (n_functions, n_members, n_points), in one call.
+    """Ask many functions about points, in one call.
 
-    Also how many labels the points with a weight, (n_functions, n_points), have, (n_functions, n_members).
+    Parameters
+    ----------
+    points : PointSet
+    borders : ndarray of shape (n_members + 1,)
+        The first centre of every member.
+    centres : ndarray of shape (n_functions, n_centres, n_features)
+    is_fitted : ndarray of shape (n_functions, n_members)
+        Other functions give every point label 0.
+    weights : ndarray of shape (n_functions, n_points) or None
+        Where the labels of points are counted.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_functions, n_members, n_points)
+    n_found : ndarray of shape (n_functions, n_members)
+        How many labels the points with a weight have; 0 without weights.
     """
-    labels = np.zeros((len(centres), len(members), len(points)), np.int32)
-    n_found = np.zeros((len(centres), len(members)), np.int64)
+    n_functions, n_members = is_fitted.shape
+    labels = np.zeros((n_functions, n_members, len(points)), np.int32)
+    n_found = np.zeros((n_functions, n_members), np.int64)
     if not is_fitted.any():
         return labels, n_found
-    step = LABELLED_AT_ONCE if weights is None else len(points)
+    step = len(points) if weights is not None else min(LABELLED_AT_ONCE, max(1, BUDGET // centres[0].size))
     for begin in range(0, len(points), step):
-        piece = slice(begin, begin + step)
-        whole = step >= len(points)
+        piece, whole = slice(begin, begin + step), step >= len(points)
         by_feature = np.require(points.by_feature if whole else points.turned(piece), requirements=["C", "W"])
         n = by_feature.shape[1]
         counted = np.empty((0, n)) if weights is None else weights
-        of_piece = labels if whole else np.empty((*labels.shape[:2], n), np.int32)
-        arrays = (centres, members.table, is_fitted, counted, of_piece, n_found, np.zeros(2, np.int64))
+        of_piece = labels if whole else np.zeros((n_functions, n_members, n), np.int32)
+        arrays = (centres, borders, is_fitted, counted, of_piece, n_found, np.zeros(2, np.int64))
         run_in_pieces(fit_batch.label_points, by_feature, *arrays, BUDGET)
         if not whole:
             labels[:, :, piece] = of_piece
+            breathe()
     return labels, n_found
 
 
@@ -420,7 +417,7 @@ class CentresFunction(FittedFunction):
 
 
 # Read once: simulated data sets are fitted with the same configurations, hundreds of times.
-_known_settings: WeakKeyDictionary[Configuration, Settings] = WeakKeyDictionary()
+_known_settings: WeakKeyDictionary[Configuration, Settings | None] = WeakKeyDictionary()
 
 
 class KMeansLearner(Learner):
@@ -441,16 +438,12 @@ class KMeansLearner(Learner):
 
     @cached_property
     def _settings(self) -> dict[Configuration, Settings]:
-        return {member: self._read(member) for member in self.members}
-
-    def _read(self, member: Configuration) -> Settings:
-        if self.rotation is None and member in _known_settings:
-            return _known_settings[member]
-        settings = Settings.of(member.clusterer, self.rotation)
-        assert settings is not None  # or this learner would not apply
-        if self.rotation is None:
-            _known_settings[member] = settings
-        return settings
+        known = {} if self.rotation is not None else _known_settings
+        for member in self.members:
+            if member not in known:
+                known[member] = Settings.of(member.clusterer, self.rotation)
+        # Each has settings, or this learner would not apply.
+        return {member: settings for member in self.members if (settings := known[member]) is not None}
 
     def settings_of(self, member: Configuration) -> Settings:
         """Return the settings of one member."""
@@ -583,23 +576,19 @@ class Batch:
         is_fitted = np.zeros((len(self.resamples), len(members)), dtype=bool)
         for unrotated, (places, weights) in self._by_points.items():
             points = self.learner.space(unrotated)
-            for fit, chosen in self._fitted_together(points):
+            strategies = [settings.strategy(points) for settings in self.settings]
+            for strategy in (Strategy.BY_FEATURE, Strategy.BY_DISTANCE):  # members by products are fitted alone
+                chosen = [m for m, best in enumerate(strategies) if best is strategy]
+                if not chosen:
+                    continue
                 some = Members([self.settings[m] for m in chosen], centres.shape[2], [n_words[m] for m in chosen])
                 seeds = np.ascontiguousarray(words[places][:, chosen])
-                fits = fit(points, weights, some, self._n_features, seeds)
+                fits = fit_together(strategy, points, weights, some, self._n_features, seeds)
                 for place, m in enumerate(chosen):
                     of_member = fits.centres[:, slice(*some.borders[place : place + 2])]
                     centres[places, slice(*members.borders[m : m + 2])] = of_member
                     is_fitted[places, m] = fits.n_iter[:, place] > 0
         return centres, is_fitted & self._can_begin
-
-    def _fitted_together(self, points: PointSet) -> Iterator[tuple[Callable[..., Fits], list[int]]]:
-        """Say which members are fitted to points together, and how; those that are not there are fitted alone."""
-        strategies = [settings.strategy(points) for settings in self.settings]
-        for strategy, fit in ((Strategy.BY_FEATURE, fit_by_feature), (Strategy.BY_DISTANCE, fit_by_distance)):
-            chosen = [m for m, best in enumerate(strategies) if best is strategy]
-            if chosen:
-                yield fit, chosen
 
     @property
     def n_labels(self) -> tuple[int, ...]:
@@ -620,7 +609,7 @@ class Batch:
         by_points: dict[PointSet, tuple[list[int], IntArray]] = {}
         for points, (places, weights) in self._by_points.items():
             labels, n_found[places] = label_points(
-                self.learner.space(points), self._members, centres[places], is_fitted[places], weights
+                self.learner.space(points), self._members.borders, centres[places], is_fitted[places], weights
             )
             by_points[points] = places, labels
         return by_points, n_found
@@ -631,7 +620,8 @@ class Batch:
         if points in of_samples and of_samples[points][0] == some:
             return of_samples[points][1]
         centres, is_fitted = self._fits
-        return label_points(self.learner.space(points), self._members, centres[some], is_fitted[some], None)[0]
+        borders = self._members.borders
+        return label_points(self.learner.space(points), borders, centres[some], is_fitted[some], None)[0]
 
     @cached_property
     def _labels(self) -> tuple[dict[tuple[int, PointSet], IntArray], IntArray]:

@@ -32,10 +32,6 @@ SAMPLES_PER_LANDMARK, STEPS = 20, 2
 AXES = 10
 
 
-# Two are the least that have a nearest one.
-FEWEST_LANDMARKS = 2
-
-
 @dataclass(frozen=True, eq=False)
 class Landmarks:
     """The landmarks of a study.
@@ -76,18 +72,6 @@ def cell_means(X: FloatArray, size: int, rng: np.random.Generator) -> Landmarks:
     return means_of_cells(X, nearest_point(points, "euclidean")(axes(X)))
 
 
-# How landmarks are chosen, for clusterers without weights and with them; compared by `make landmark-calibration`.
-CHOICES: dict[str, Callable[[FloatArray, int, np.random.Generator], Landmarks]] = {
-    "uniform": uniform,
-    "cell means": cell_means,
-}
-
-
-def choice_for(*, takes_weights: bool) -> str:
-    """Return how landmarks are chosen for a clusterer."""
-    return "cell means" if takes_weights else "uniform"
-
-
 def leading_axes(X: FloatArray, rng: np.random.Generator) -> Callable[[FloatArray], FloatArray]:
     """Return the projection onto the principal axes with most variance; of few features, the identity."""
     if X.shape[1] <= AXES:
@@ -109,10 +93,6 @@ def means_of_cells(X: FloatArray, cells: IntArray) -> Landmarks:
 
 # ---------------------------------------------------------------------------------------------------------------------
 # learning from landmarks
-
-
-# How landmarks are chosen for Ward's linkage; other choices are those of `CHOICES`.
-WARD = "Ward's first clusters"
 
 
 # Bytes of labels that a batch may have.
@@ -266,19 +246,14 @@ def choice_of(learner: Learner) -> str:
     """Return how landmarks are chosen for a learner."""
     if isinstance(learner, TreeLearner) and learner.members[0].clusterer.linkage == "ward":
         return WARD
-    return choice_for(takes_weights=learner.takes_weights)
-
-
-def choose(choice: str, X: FloatArray, size: int, rng: np.random.Generator) -> Landmarks:
-    """Choose landmarks in the way that has this name."""
-    return (ward_cells if choice == WARD else CHOICES[choice])(X, size, rng)
+    return "cell means" if learner.takes_weights else "uniform"
 
 
 def landmark_points(source: Source, choice: str, study: Study) -> LandmarkPoints:
     """Choose the landmarks of a study, by its name and the seed of the run alone."""
     assert source.n_landmarks is not None
     rng = make_generator(seed_of(source.root, Stream.LANDMARKS, study.name, source.landmark_set))
-    landmarks = choose(choice, study.X, source.n_landmarks, rng)
+    landmarks = CHOICES[choice](study.X, source.n_landmarks, rng)
     return LandmarkPoints(landmarks, PointSet(landmarks.X, None, caches_own=True), source.device)
 
 
@@ -348,3 +323,13 @@ def _halves(X: FloatArray, rows: IntArray, rng: np.random.Generator) -> tuple[In
     order = np.argsort(X[rows] @ axes[0].astype(X.dtype), kind="stable")
     middle = len(rows) // 2
     return np.sort(rows[order[:middle]]), np.sort(rows[order[middle:]])
+
+
+# How landmarks are chosen: for Ward's linkage, and for other clusterers with weights and without them; compared by
+# `make landmark-calibration`.
+WARD = "Ward's first clusters"
+CHOICES: dict[str, Callable[[FloatArray, int, np.random.Generator], Landmarks]] = {
+    WARD: ward_cells,
+    "cell means": cell_means,
+    "uniform": uniform,
+}

@@ -51,20 +51,35 @@ class Tree:
 
 
 def build_tree(points: PointSet, weights: IntArray, linkage: str, metric: str = "euclidean") -> Tree:
-    """Build the tree of the points that have a weight; its points are these, in their order."""
+    """Build the tree of the points that have a weight; its points are these, in their order.
+
+    Parameters
+    ----------
+    points : PointSet
+    weights : ndarray of shape (n_points,)
+        A point with weight w counts like w copies of it.
+    linkage : {"ward", "complete", "average", "single"}
+    metric : str, default="euclidean"
+
+    Raises
+    ------
+    DataError
+        If a linkage other than Ward's needs a matrix of distances that is too large.
+    """
     drawn = np.flatnonzero(weights)
     n = len(drawn)
     sizes, gone = weights[drawn].astype(float), np.zeros(n)
     merges, heights = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
     place = (sizes, gone, merges, heights, np.zeros(n, np.int64), np.zeros(2, np.int64))
+    number = LINKAGES[linkage]
     if 8 * n**2 <= LARGEST_MATRIX:
-        work = _start(points, drawn, sizes, LINKAGES[linkage], metric)
-        run_in_pieces(agglomeration.merge_by_distance, work, LINKAGES[linkage], *place, BUDGET)
+        work = _start(points, drawn, sizes, number, metric)
+        run_in_pieces(agglomeration.merge_points, work, None, number, *place, BUDGET)
     elif linkage == "ward":
         centres = points.X[drawn].T.astype(float, order="C")
         if not np.isfinite(n * np.square(np.ptp(centres, axis=1)).sum()):
             raise ReplicateFailure(TOO_LARGE)
-        run_in_pieces(agglomeration.merge_ward, centres, *place, BUDGET)
+        run_in_pieces(agglomeration.merge_points, None, centres, number, *place, BUDGET)
     else:
         raise DataError(
             f"{linkage.capitalize()} linkage of {n:,} different points needs a matrix of distances of "

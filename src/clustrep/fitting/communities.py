@@ -25,6 +25,7 @@ from clustrep.errors import ParameterError
 from clustrep.execution.devices import PROCESSOR
 from clustrep.execution.seeds import one_at_a_time
 from clustrep.fitting.neighbours import Metric, nearest_point, nearest_points, neighbours, scipy_metric
+from clustrep.fitting.parameters import table_for
 from clustrep.types import FloatArray, IntArray, Labels
 
 # Weights are whole multiples of this: then their sums have no rounding, in whatever order a processor adds them.
@@ -134,7 +135,7 @@ class Communities(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def predict(self, X: ArrayLike) -> Labels:
         """Return for every row of X the cluster of the nearest training point, or of most of `n_votes` of them."""
         check_is_fitted(self, "labels_")
-        points = check_array(X, dtype=(np.float64, np.float32))
+        points = table_for(self, X)
         return majority(self._codes[self._nearest(points)].reshape(len(points), -1))
 
     def communities(self, graph: NeighbourGraph) -> IntArray:

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
+from sklearn.utils import check_array
 
 from clustrep.agreement.contingency import NOISE
 from clustrep.cached import cached_property
@@ -82,6 +83,23 @@ class Induced(BaseEstimator):  # type: ignore[misc]
         """Cluster X; the last step of a pipeline must have this."""
         self.labels_ = self.fit_predict(X)
         return self
+
+    @property
+    def n_features_in_(self) -> int:
+        """How many features the clusterer was fitted to."""
+        return int(self.clusterer.n_features_in_)
+
+
+def table_for(estimator: Any, X: ArrayLike) -> FloatArray:
+    """Return X as a table of numbers, for an estimator that was fitted to as many features, or is not fitted yet."""
+    table: FloatArray = check_array(X, dtype=(np.float64, np.float32))
+    expected = getattr(estimator, "n_features_in_", table.shape[1])
+    if table.shape[1] != expected:
+        name = type(estimator).__name__
+        raise ParameterError(
+            f"X has {table.shape[1]} features, but {name} is expecting {expected} features as input.", parameter="X"
+        )
+    return table
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,10 +9,13 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
 
 from clustrep.checks import check_choice, check_integer
 from clustrep.data.study import NORMALISATIONS, Normalise
 from clustrep.data.values import log_normalised, median_total
+from clustrep.fitting.parameters import table_for
 from clustrep.types import FloatArray
 
 
@@ -77,7 +80,8 @@ class TrainEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_integer(self.n_features, "n_features")
         check_integer(self.n_components, "n_components")
         check_choice(self.normalise, "normalise", NORMALISATIONS)
-        table = np.asarray(X)
+        table = check_array(X, dtype=(np.float64, np.float32))
+        self.n_features_in_ = table.shape[1]
         self.target_sum_ = None if self.normalise == "none" else median_total(table)
         table = self._normalised(table)
         variances = table.var(axis=0, dtype=float)
@@ -90,7 +94,8 @@ class TrainEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def transform(self, X: ArrayLike) -> FloatArray:
         """Return the components of any samples with the same features, (n_samples, n_components)."""
-        table = self._normalised(np.asarray(X))
+        check_is_fitted(self, "pca_")
+        table = self._normalised(table_for(self, X))
         return np.asarray(self.pca_.transform(self.scaler_.transform(table[:, self.kept_])))
 
     def _normalised(self, table: FloatArray) -> FloatArray:

@@ -21,10 +21,26 @@ WARD, COMPLETE, AVERAGE, SINGLE = 0, 1, 2, 3
 def start_dissimilarities(
     distances: FloatArray, rows: IntArray, weights: FloatArray, linkage: int, root: bool, work: FloatArray
 ) -> bool:
-    """Fill `work`, (n, n), with the dissimilarities between some rows of a table of distances, infinite to themselves.
+    """Take the dissimilarities between some rows of a table of distances, infinite to themselves.
 
-    Ward's are 2wᵢwⱼ / (wᵢ + wⱼ) · ‖xᵢ − xⱼ‖², from squared distances; `root` takes roots of squared distances.
-    Returns whether all of them are finite.
+    Ward's are 2wᵢwⱼ / (wᵢ + wⱼ) · ‖xᵢ − xⱼ‖², from squared distances; those of other linkages do not depend on weights.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (n_points, n_points)
+    rows : ndarray of shape (n,)
+    weights : ndarray of shape (n,)
+    linkage : int
+        WARD, COMPLETE, AVERAGE or SINGLE.
+    root : bool
+        Whether to take roots of squared distances.
+    work : ndarray of shape (n, n)
+        Written.
+
+    Returns
+    -------
+    bool
+        Whether all of them are finite.
     """
     n = rows.size
     total = 0.0
@@ -43,8 +59,9 @@ def start_dissimilarities(
 
 
 @compiled
-def merge_by_distance(
-    work: FloatArray,
+def merge_points(
+    work: FloatArray | None,
+    centres: FloatArray | None,
     linkage: int,
     sizes: FloatArray,
     gone: FloatArray,
@@ -54,12 +71,18 @@ def merge_by_distance(
     state: IntArray,
     budget: int,
 ) -> bool:
-    """Build a tree from dissimilarities, (n, n) with an infinite diagonal; they are overwritten.
+    """Build a tree, from dissimilarities or for Ward's linkage from points.
 
-    `sizes` are the weights, overwritten, too. `gone`, (n,), `chain`, (n,), and `state`, (2,), which counts the merges
-    and the links of the chain, are zero at first. `merges` and `heights` come out in the order of making.
+    work : (n, n), dissimilarities with an infinite diagonal, overwritten; None: `centres` is given
+    centres : (n_features, n), points, overwritten with clusters' centres: with the sizes, Ward's dissimilarities follow
+        from them, without any matrix; None: `work` is given
+    sizes : (n,), the weights, overwritten
+    gone, chain : (n,), zero at first
+    state : (2,), zero at first: counts the merges and the links of the chain
+    merges, heights : (n − 1, 2) and (n − 1,), written, in the order of making
     """
     n = sizes.size
+    row = np.empty(n)
     spent = 0
     while state[0] < n - 1:
         if state[1] == 0:
@@ -67,22 +90,32 @@ def merge_by_distance(
             state[1] = 1
         x = chain[state[1] - 1]
         before = chain[state[1] - 2] if state[1] > 1 else -1
-        low = _lowest(work[x], gone)
-        spent += n
-        if before < 0 or low < work[x, before]:
-            chain[state[1]] = _first_equal(work[x], gone, low)
+        # Numba leaves out what is about an argument that is None only where the question is asked in this way.
+        if centres is not None:
+            _ward_row(centres, sizes, x, row)
+            spent += n * centres.shape[0]
+        if work is not None:
+            row = work[x]
+            spent += n
+        low = _lowest(row, gone)
+        if before < 0 or low < row[before]:
+            chain[state[1]] = _first_equal(row, gone, low)
             state[1] += 1
         else:
             y = before  # each is the other's nearest
             merges[state[0], 0] = x
             merges[state[0], 1] = y
-            heights[state[0]] = work[x, y]
+            heights[state[0]] = row[y]
             gone[x] = np.inf
-            _join(work, linkage, x, y, sizes, gone)
+            if centres is not None:
+                for f in range(centres.shape[0]):
+                    centres[f, y] = (sizes[x] * centres[f, x] + sizes[y] * centres[f, y]) / (sizes[x] + sizes[y])
+            if work is not None:
+                _join(work, linkage, x, y, sizes, gone)
+                spent += 4 * n
             sizes[y] += sizes[x]
             state[0] += 1
             state[1] = _without(chain, state[1] - 2, x, y)
-            spent += 4 * n
         if spent > budget and state[0] < n - 1:
             return False
     return True
@@ -139,52 +172,6 @@ def _join(work: FloatArray, linkage: int, x: int, y: int, sizes: FloatArray, gon
             work[i, y] = from_y[i]
 
 
-@compiled
-def merge_ward(
-    centres: FloatArray,
-    sizes: FloatArray,
-    gone: FloatArray,
-    merges: IntArray,
-    heights: FloatArray,
-    chain: IntArray,
-    state: IntArray,
-    budget: int,
-) -> bool:
-    """Build Ward's tree from points, (n_features, n), without any matrix of distances; arguments as above.
-
-    A cluster's dissimilarities follow from its centre and its size, so `centres` is overwritten with the centres.
-    """
-    p, n = centres.shape
-    row = np.empty(n)
-    spent = 0
-    while state[0] < n - 1:
-        if state[1] == 0:
-            chain[0] = _first_equal(gone, gone, 0.0)
-            state[1] = 1
-        x = chain[state[1] - 1]
-        before = chain[state[1] - 2] if state[1] > 1 else -1
-        _ward_row(centres, sizes, x, row)
-        low = _lowest(row, gone)
-        spent += n * p
-        if before < 0 or low < row[before]:
-            chain[state[1]] = _first_equal(row, gone, low)
-            state[1] += 1
-        else:
-            y = before
-            merges[state[0], 0] = x
-            merges[state[0], 1] = y
-            heights[state[0]] = row[y]
-            gone[x] = np.inf
-            for f in range(p):
-                centres[f, y] = (sizes[x] * centres[f, x] + sizes[y] * centres[f, y]) / (sizes[x] + sizes[y])
-            sizes[y] += sizes[x]
-            state[0] += 1
-            state[1] = _without(chain, state[1] - 2, x, y)
-        if spent > budget and state[0] < n - 1:
-            return False
-    return True
-
-
 @vectorised
 def _ward_row(centres: FloatArray, sizes: FloatArray, x: int, row: FloatArray) -> None:
     row[:] = 0.0
@@ -200,18 +187,32 @@ def _ward_row(centres: FloatArray, sizes: FloatArray, x: int, row: FloatArray) -
 
 
 @compiled
+def _root(parent: IntArray, point: int) -> int:
+    """Return the first point of a cluster, and let its other points lead there in fewer steps."""
+    while parent[point] != point:
+        parent[point] = parent[parent[point]]
+        point = parent[point]
+    return point
+
+
+@compiled
 def cut_tree(merges: IntArray, n_clusters: int) -> IntArray:
-    """Undo the last `n_clusters` − 1 merges; clusters are numbered in the order of their first points."""
+    """Undo the last `n_clusters` − 1 merges; clusters are numbered in the order of their first points.
+
+    Parameters
+    ----------
+    merges : ndarray of shape (n − 1, 2)
+        In the order of their heights.
+    n_clusters : int
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
     n = merges.shape[0] + 1
     parent = np.arange(n)
     for m in range(n - n_clusters):
-        a, b = merges[m]
-        while parent[a] != a:
-            parent[a] = parent[parent[a]]
-            a = parent[a]
-        while parent[b] != b:
-            parent[b] = parent[parent[b]]
-            b = parent[b]
+        a, b = _root(parent, merges[m, 0]), _root(parent, merges[m, 1])
         parent[max(a, b)] = min(a, b)
     labels = np.empty(n, np.int32)
     n_found = 0
@@ -220,22 +221,33 @@ def cut_tree(merges: IntArray, n_clusters: int) -> IntArray:
             labels[i] = n_found
             n_found += 1
         else:  # a root comes before all of its points
-            a = parent[i]
-            while parent[a] != a:
-                a = parent[a]
-            labels[i] = labels[a]
+            labels[i] = labels[_root(parent, i)]
     return labels
 
 
 @compiled
 def cut_tree_often(merges: IntArray, numbers: IntArray, is_counted: BoolArray) -> tuple[IntArray, IntArray]:
-    """Cut a tree into several numbers of clusters, (n_cuts, n); also count the clusters of some points in every cut."""
+    """Cut a tree into several numbers of clusters; also count the clusters of some points in every cut.
+
+    Parameters
+    ----------
+    merges : ndarray of shape (n − 1, 2)
+        In the order of their heights.
+    numbers : ndarray of shape (n_cuts,)
+        How many clusters each cut has.
+    is_counted : ndarray of shape (n,)
+
+    Returns
+    -------
+    cuts : ndarray of shape (n_cuts, n)
+    n_counted : ndarray of shape (n_cuts,)
+    """
     n = merges.shape[0] + 1
     cuts, n_counted = np.empty((numbers.size, n), np.int32), np.zeros(numbers.size, np.int64)
     for c in range(numbers.size):
-        cuts[c] = cut_tree(merges, numbers[c])
-        seen = np.zeros(n, np.bool_)
+        cut, seen = cut_tree(merges, numbers[c]), np.zeros(n, np.bool_)
         for i in range(n):
+            cuts[c, i] = cut[i]
             if is_counted[i] and not seen[cuts[c, i]]:
                 seen[cuts[c, i]] = True
                 n_counted[c] += 1

@@ -35,7 +35,9 @@ def in_rows(by_feature: FloatArray) -> FloatArray:
     """Copy points, (n_features, n), into a table, (n_rows, n_columns)."""
     p, n = by_feature.shape
     table = np.zeros((n_rows(p), n_columns(n)))
-    table[:p, :n] = by_feature
+    for f in range(p):  # an assignment of whole arrays takes three seconds to compile
+        for i in range(n):
+            table[f, i] = by_feature[f, i]
     return table
 
 
@@ -44,13 +46,31 @@ def in_rows(by_feature: FloatArray) -> FloatArray:
 
 
 @compiled
+def pad_centres(centres: FloatArray, padded: FloatArray) -> None:
+    """Copy centres, (k, n_features), to rows as long as tables are high, (k, n_rows), zero beyond the features."""
+    for j in range(centres.shape[0]):
+        for f in range(centres.shape[1]):
+            padded[j, f] = centres[j, f]
+
+
+@compiled
 def nearest_in_table(
     table: FloatArray, centres: FloatArray, best: FloatArray, nearest: FloatArray, sums: FloatArray
 ) -> None:
-    """Find the nearest centre, (k, n_rows), of every point, the first of equal ones, and its squared distance.
+    """Find the nearest centre of every point, argmin_j ‖x − m_j‖², and its squared distance.
 
-    Both are (n_columns,). Labels are floats: vectors of labels and of distances then have the same length. `sums`,
-    (TILE,), is overwritten.
+    Parameters
+    ----------
+    table : ndarray of shape (n_rows, n_columns)
+        Points, as `in_rows` has them.
+    centres : ndarray of shape (k, n_rows)
+        Padded as in `pad_centres`.
+    best : ndarray of shape (n_columns,)
+        Written: the squared distances.
+    nearest : ndarray of shape (n_columns,)
+        Written: the first of the nearest centres. Floats: vectors of labels and of distances have the same length.
+    sums : ndarray of shape (TILE,)
+        Overwritten.
     """
     n = table.shape[1]
     best[:] = np.inf
@@ -208,9 +228,21 @@ def weigh_in_table(
     sums: FloatArray,
     potentials: FloatArray,
 ) -> None:
-    """Sum the weighted squared distances to the nearest centre, were a candidate one, (n_candidates,).
+    """Sum the weighted squared distances to the nearest centre, were a candidate c one: Σ w_i min(d_i, ‖x_i − x_c‖²).
 
-    `weights` and `closest` are (n_columns,), with zeros as weights of the columns of zeros.
+    Parameters
+    ----------
+    table : ndarray of shape (n_rows, n_columns)
+        Points, as `in_rows` has them.
+    candidates : ndarray of shape (n_candidates,)
+    weights : ndarray of shape (n_columns,)
+        w, zero for the columns of zeros.
+    closest : ndarray of shape (n_columns,)
+        d, the squared distances to the nearest centre so far.
+    sums : ndarray of shape (TILE,)
+        Overwritten.
+    potentials : ndarray of shape (n_candidates,)
+        Written.
     """
     m = candidates.size
     c = 0
@@ -295,7 +327,8 @@ def _weigh_all(
 def _point(table: FloatArray, column: int) -> FloatArray:
     """Return a point in double precision: differences from it are, even where the table is in single precision."""
     point = np.empty(table.shape[0])
-    point[:] = table[:, column]
+    for f in range(point.size):
+        point[f] = table[f, column]
     return point
 
 
@@ -352,11 +385,16 @@ def in_fours(X: FloatArray) -> FloatArray:
 
 @compiled
 def squares_between(table: FloatArray, begin: int, end: int, squares: FloatArray) -> None:
-    """Write the squared distances of all points up to some columns, [begin, end), to these; and their mirror image.
+    """Write the squared distances of all points up to some columns to these, Σ_f (x_if − x_jf)², and the mirror image.
 
-    table : from `in_fours`
-    begin, end : multiples of WIDTH
-    squares : (n, n), written
+    Parameters
+    ----------
+    table : ndarray of shape (n_rows, n_columns)
+        Points, as `in_fours` has them.
+    begin, end : int
+        The columns [begin, end): multiples of WIDTH.
+    squares : ndarray of shape (n, n)
+        Written.
     """
     n = squares.shape[0]
     sums = np.empty((2, WIDTH))

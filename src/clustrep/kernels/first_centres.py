@@ -13,8 +13,9 @@ STEP = 32
 
 
 @compiled
-def choose_in_table(
-    table: FloatArray,
+def choose_centres(
+    table: FloatArray | None,
+    squared: FloatArray | None,
     weights: FloatArray,
     uniforms: FloatArray,
     picks: IntArray,
@@ -22,61 +23,51 @@ def choose_in_table(
     state: IntArray,
     budget: int,
 ) -> bool:
-    """Fill `picks`, (n_starts, k), with the points of a table, (n_rows, n_columns), that are first centres.
+    """Choose the points that are the first centres of every start.
 
-    Returns False once more than `budget` numbers were compared: call again with the same `closest`, (n,), and `state`,
-    (2,), zero at first, to go on. `uniforms` is (n_starts, 1 + (k − 1) · n_trials).
+    A start's first centre is drawn by weight. For each further one, candidates are drawn by weight · d², where d is the
+    distance to the nearest centre so far; the one that leaves the smallest Σ weight · d² becomes a centre.
+
+    table : (n_rows, n_columns), points as `distances.in_rows` has them; None: `squared` is given
+    squared : (n, n), squared distances between the points; None: `table` is given
+    weights : (n,)
+    uniforms : (n_starts, 1 + (k − 1) · n_trials)
+    picks : (n_starts, k), written
+    closest : (n,), overwritten
+    state : (2,), zero at first: the start and the centre that are chosen next
+
+    Returns False once more than `budget` numbers were compared: call again with the same arrays to go on.
     """
     n = weights.size
     n_starts, k = picks.shape
-    n_trials = (uniforms.shape[1] - 1) // max(k - 1, 1)
-    sums = np.empty(TILE)
-    masses, near = np.zeros(n_columns(n)), np.zeros(n_columns(n))
-    masses[:n] = weights
-    near[:n] = closest
+    n_trials = max((uniforms.shape[1] - 1) // max(k - 1, 1), 1)
     cumulative = np.empty((n + STEP - 1) // STEP)
-    candidates, potentials = np.zeros(max(n_trials, 1), np.int64), np.empty(max(n_trials, 1))
-    spent = 0
+    candidates, potentials = np.zeros(n_trials, np.int64), np.empty(n_trials)
+    # Whole vectors, as tables have them; weights and distances beyond the points are zero.
+    sums, masses, near = np.empty(TILE), np.zeros(n_columns(n)), np.zeros(n_columns(n))
+    for i in range(n):
+        masses[i], near[i] = weights[i], closest[i]
+    spent, cost = 0, n * n_trials
+    # Numba leaves out what is about an argument that is None only where the question is asked in this way.
+    if table is not None:
+        cost *= table.shape[0]
     while state[0] < n_starts:
         best = _propose(weights, near[:n], uniforms[state[0]], state[1], cumulative, candidates)
-        if best < 0:
-            weigh_in_table(table, candidates, masses, near, sums, potentials)
-            best = candidates[_lowest(potentials)]
-        draw_near_in_table(table, best, near, sums)
+        if table is not None:
+            if best < 0:
+                weigh_in_table(table, candidates, masses, near, sums, potentials)
+                best = candidates[lowest(potentials)]
+            draw_near_in_table(table, best, near, sums)
+        if squared is not None:
+            if best < 0:
+                _weigh_by_distance(squared, candidates, weights, near[:n], potentials)
+                best = candidates[lowest(potentials)]
+            _draw_near(squared[best], near[:n])
         _take(picks, state, best)
-        spent += n * max(n_trials, 1) * table.shape[0]
+        spent += cost
         if spent > budget and state[0] < n_starts:
-            closest[:] = near[:n]
-            return False
-    return True
-
-
-@compiled
-def choose_by_distance(
-    squared: FloatArray,
-    weights: FloatArray,
-    uniforms: FloatArray,
-    picks: IntArray,
-    closest: FloatArray,
-    state: IntArray,
-    budget: int,
-) -> bool:
-    """Fill `picks`, (n_starts, k), from the points' squared distances to each other, (n, n); arguments as above."""
-    n = weights.size
-    n_starts, k = picks.shape
-    n_trials = (uniforms.shape[1] - 1) // max(k - 1, 1)
-    cumulative = np.empty((n + STEP - 1) // STEP)
-    candidates, potentials = np.zeros(max(n_trials, 1), np.int64), np.empty(max(n_trials, 1))
-    spent = 0
-    while state[0] < n_starts:
-        best = _propose(weights, closest, uniforms[state[0]], state[1], cumulative, candidates)
-        if best < 0:
-            _weigh_by_distance(squared, candidates, weights, closest, potentials)
-            best = candidates[_lowest(potentials)]
-        _draw_near(squared[best], closest)
-        _take(picks, state, best)
-        spent += n * max(n_trials, 1)
-        if spent > budget and state[0] < n_starts:
+            for i in range(n):
+                closest[i] = near[i]
             return False
     return True
 
@@ -104,7 +95,8 @@ def _propose(
 
 
 @compiled
-def _lowest(potentials: FloatArray) -> int:
+def lowest(potentials: FloatArray) -> int:
+    """Return the place of the lowest value, the first of equal ones."""
     best = 0
     for t in range(1, potentials.size):
         if potentials[t] < potentials[best]:

@@ -11,20 +11,27 @@ import math
 import numpy as np
 
 from clustrep.kernels.compiled import compiled
-from clustrep.kernels.distances import TILE, in_rows, n_columns, n_rows, nearest_in_table
-from clustrep.kernels.first_centres import choose_by_distance, choose_in_table
+from clustrep.kernels.distances import TILE, in_rows, n_columns, n_rows, nearest_in_table, pad_centres
+from clustrep.kernels.first_centres import choose_centres, lowest
 from clustrep.kernels.lloyd import lloyd_by_distance, lloyd_in_table, squared_lengths
 from clustrep.kernels.streams import fill_integers, fill_uniforms
 from clustrep.types import BoolArray, FloatArray, IntArray
 
-# What is known about a member, in columns: its number of clusters, starts and iterations, the words of its seeds, and
-# whether its first centres are given.
-CLUSTERS, STARTS, ITERATIONS, WORDS, GIVEN = range(5)
+# What is known about a member, in columns: its number of clusters, starts and iterations, the words of its seeds, the
+# random numbers of a start, and whether its first centres are given.
+CLUSTERS, STARTS, ITERATIONS, WORDS, UNIFORMS, GIVEN = range(6)
 # Where a batch is: the sample, the member, what is being done with it, and the start and centre that are chosen next.
 SAMPLE, MEMBER, PHASE, CHOICE = 0, 1, 2, 3
 BEGIN, CHOOSE, MOVE = 0, 1, 2
 # Iterations that a start takes, roughly: to know when to come up for air between fits.
 USUAL_ITERATIONS = 15
+# What all starts of a fit need.
+Room = tuple[FloatArray, IntArray, FloatArray, IntArray, FloatArray, IntArray, FloatArray, IntArray, IntArray]
+
+
+def n_uniforms(n_clusters: int) -> int:
+    """Return how many random numbers choose the first centres of a start; as many candidates as in scikit-learn."""
+    return 1 + (n_clusters - 1) * (2 + int(math.log(n_clusters)))
 
 
 @compiled
@@ -41,120 +48,168 @@ def draw_with_replacement(words: IntArray, orders: IntArray, counts: IntArray) -
 
 
 @compiled
-def n_uniforms(n_clusters: int) -> int:
-    """Return how many random numbers choose the first centres of a start; as many candidates as in scikit-learn."""
-    return 1 + (n_clusters - 1) * (2 + int(math.log(n_clusters)))
-
-
-@compiled
-def fit_by_feature(
-    by_feature: FloatArray,
+def fit_samples(
+    by_feature: FloatArray | None,
+    squared: FloatArray | None,
+    points: FloatArray | None,
     weights: FloatArray,
     members: IntArray,
+    borders: IntArray,
     tolerances: FloatArray,
     n_features: int,
     words: IntArray,
     given: FloatArray,
-    room: tuple[FloatArray, IntArray, FloatArray, FloatArray, IntArray, FloatArray, IntArray],
+    room: Room,
     centres: FloatArray,
     inertia: FloatArray,
     n_iter: IntArray,
     state: IntArray,
     budget: int,
 ) -> bool:
-    """Fit all members to all samples of one study, (n_features, n).
+    """Fit all members to all samples of one study: from its features, or from distances between its points.
 
+    by_feature : (n_features, n), the points; None: distances are given
+    squared : (n, n), squared distances between the points; None: features are given
+    points : (n, n_features), the points to which distances belong; None: features are given
     weights : (n_samples, n), how often each point was drawn
-    members, tolerances : (n_members, 5) and (n_members,), the latter relative to the variance
+    members : (n_members, 6)
+    borders : (n_members + 1,), the first centre of every member
+    tolerances : (n_members,), relative to the variance
     n_features : how many there were before points were rotated
     words : (n_samples, n_members, n_words), of the seeds
-    given : (n_centres, n_features), first centres of members that have them; those of one member after the other
-    room : for the uniforms, picks, closest distances, centres, labels, inertia and steps of all starts of a fit
+    given : (n_centres, n_features), first centres of members that have them; none where distances are given
+    room : for the uniforms, picks, closest distances, labels, inertia and steps of all starts of a fit; from features
+        for their centres, from distances for their members and taken points
     centres : (n_samples, n_centres, n_features), written
     inertia, n_iter : (n_samples, n_members), written; no iterations where there are fewer points than clusters, or
         numbers that are not finite
     """
     while state[SAMPLE] < len(weights):
         sample = state[SAMPLE]
-        table, drawn = _drawn_points(by_feature, weights[sample])
-        variance = _variance(table, drawn) / n_features
-        if not math.isfinite(variance):
-            state[MEMBER] = len(members)
-        while state[MEMBER] < len(members):
-            member = state[MEMBER]
-            known = members[member]
-            begin = members[:member, CLUSTERS].sum()
-            end = begin + known[CLUSTERS]
-            if known[CLUSTERS] <= drawn.size:
-                tol, seed = tolerances[member] * variance, words[sample, member, : known[WORDS]]
-                if not _fit_table(table, drawn, known, tol, seed, given[begin:end], room, state, budget):
-                    return False
-                best = room[5][: known[STARTS]].argmin()
-                moved = _as_centres(room[3], known, centres.shape[2])
-                centres[sample, begin:end] = moved[best]
-                inertia[sample, member], n_iter[sample, member] = room[5][best], -1 - room[6][best]
-            state[MEMBER], state[PHASE] = member + 1, BEGIN
-            budget -= drawn.size * known[CLUSTERS] * known[STARTS] * len(table) * USUAL_ITERATIONS
-            if budget < 0:
-                return False
+        rows = np.flatnonzero(weights[sample])
+        drawn = weights[sample][rows]
+        known = (members, borders, tolerances, words[sample], given, room)
+        written = (centres[sample], inertia[sample], n_iter[sample])
+        # Numba leaves out what is about an argument that is None only where the question is asked in this way.
+        if by_feature is not None:
+            table = _drawn_points(by_feature, rows)
+            variance = _variance(table, drawn) / n_features
+            budget = _fit_members(table, None, None, None, drawn, variance, *known, *written, state, budget)
+        if squared is not None:
+            between = _between(squared, rows)
+            centred, mean = _centred(points, rows, drawn)
+            variance = _mean_square(centred, drawn) / n_features
+            budget = _fit_members(None, between, centred, mean, drawn, variance, *known, *written, state, budget)
+        if budget < 0:
+            return False
         state[SAMPLE], state[MEMBER] = sample + 1, 0
     return True
 
 
 @compiled
-def _fit_table(
-    table: FloatArray,
+def _fit_members(
+    table: FloatArray | None,
+    between: FloatArray | None,
+    centred: FloatArray | None,
+    mean: FloatArray | None,
+    drawn: FloatArray,
+    variance: float,
+    members: IntArray,
+    borders: IntArray,
+    tolerances: FloatArray,
+    words: IntArray,
+    given: FloatArray,
+    room: Room,
+    centres: FloatArray,
+    inertia: FloatArray,
+    n_iter: IntArray,
+    state: IntArray,
+    budget: int,
+) -> int:
+    """Fit all members to one sample; return what is left of the budget, less than nothing where there is more to do."""
+    if not math.isfinite(variance):
+        state[MEMBER] = len(members)
+    while state[MEMBER] < len(members):
+        if budget < 0:
+            return budget
+        member = state[MEMBER]
+        known, begin, end = members[member], borders[member], borders[member + 1]
+        if known[CLUSTERS] <= drawn.size:
+            seed, tol = words[member, : known[WORDS]], tolerances[member] * variance
+            if not _fit(table, between, drawn, known, tol, seed, given[begin:end], room, state, budget):
+                return -1
+            best = lowest(room[4][: known[STARTS]])
+            inertia[member], n_iter[member] = room[4][best], -1 - room[5][best]
+            if table is not None:
+                _copy_centres(room[6], best, centres[begin:end])
+                budget -= drawn.size * known[STARTS] * USUAL_ITERATIONS * known[CLUSTERS] * len(table)
+            if centred is not None:
+                _take_means(room[7], room[8], best, centred, mean, drawn, centres[begin:end])
+                budget -= drawn.size * known[STARTS] * USUAL_ITERATIONS * drawn.size
+        state[MEMBER], state[PHASE] = member + 1, BEGIN
+    return max(budget, 0)
+
+
+@compiled
+def _fit(
+    table: FloatArray | None,
+    between: FloatArray | None,
     drawn: FloatArray,
     known: IntArray,
     tol: float,
     seed: IntArray,
     given: FloatArray,
-    room: tuple[FloatArray, IntArray, FloatArray, FloatArray, IntArray, FloatArray, IntArray],
+    room: Room,
     state: IntArray,
     budget: int,
 ) -> bool:
     """Fit one member to one sample, or go on with that; its starts are left in `room`."""
     k, n_starts, n, p = known[CLUSTERS], known[STARTS], drawn.size, given.shape[1]
-    uniforms = room[0][: n_starts * n_uniforms(k)].reshape((n_starts, n_uniforms(k)))
+    uniforms = room[0][: n_starts * known[UNIFORMS]].reshape((n_starts, known[UNIFORMS]))
     picks, closest = room[1][: n_starts * k].reshape((n_starts, k)), room[2][:n]
-    centres, labels = _as_centres(room[3], known, p), room[4][: n_starts * n].reshape((n_starts, n))
-    inertia, steps = room[5][:n_starts], room[6][:n_starts]
+    labels = room[3][: n_starts * n].reshape((n_starts, n))
+    inertia, steps = room[4][:n_starts], room[5][:n_starts]
     if state[PHASE] == BEGIN:
         labels[:] = -1
         steps[:] = 0
         state[CHOICE:] = 0
-        if known[GIVEN] == 1:
-            centres[0] = given
-            state[PHASE] = MOVE
-        else:
-            fill_uniforms(seed, uniforms)
-            state[PHASE] = CHOOSE
-    if state[PHASE] == CHOOSE:
-        if not choose_in_table(table, drawn, uniforms, picks, closest, state[CHOICE:], budget):
-            return False
-        for s in range(n_starts):
-            for j in range(k):
-                centres[s, j] = table[:p, picks[s, j]]
-        state[PHASE] = MOVE
-    done: bool = lloyd_in_table(table, drawn, centres, labels, inertia, steps, known[ITERATIONS], tol, budget)
+        fill_uniforms(seed, uniforms)
+        state[PHASE] = CHOOSE
+    begins, chosen = state[PHASE] == CHOOSE, True
+    if begins and known[GIVEN] == 0:
+        chosen = choose_centres(table, between, drawn, uniforms, picks, closest, state[CHOICE:], budget)
+    if not chosen:
+        return False
+    state[PHASE] = MOVE
+    done = False
+    if table is not None:
+        centres = room[6][: n_starts * k * p].reshape((n_starts, k, p))
+        if begins:
+            for s in range(n_starts):
+                for j in range(k):
+                    for f in range(p):
+                        centres[s, j, f] = given[j, f] if known[GIVEN] == 1 else table[f, picks[s, j]]
+        done = lloyd_in_table(table, drawn, centres, labels, inertia, steps, known[ITERATIONS], tol, budget)
+    if between is not None:
+        members = room[7][: n_starts * n].reshape((n_starts, n))
+        taken = room[8][: n_starts * k].reshape((n_starts, k))
+        if begins:
+            members[:] = -1
+            taken[:] = -1
+        arrays = (picks, labels, members, taken, inertia, steps)
+        done = lloyd_by_distance(between, drawn, *arrays, known[ITERATIONS], tol, budget)
     return done
 
 
 @compiled
-def _as_centres(flat: FloatArray, known: IntArray, n_features: int) -> FloatArray:
-    k, n_starts = known[CLUSTERS], known[STARTS]
-    return flat[: n_starts * k * n_features].reshape((n_starts, k, n_features))
-
-
-@compiled
-def _drawn_points(by_feature: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Put the points with a weight into a table, and return it with their weights."""
-    p, rows = by_feature.shape[0], np.flatnonzero(weights)
+def _drawn_points(by_feature: FloatArray, rows: IntArray) -> FloatArray:
+    """Put some points, (n_features, n), into a table, (n_rows, n_columns)."""
+    p = by_feature.shape[0]
     table = np.zeros((n_rows(p), n_columns(rows.size)))
     for f in range(p):
         for i in range(rows.size):
             table[f, i] = by_feature[f, rows[i]]
-    return table, weights[rows]
+    return table
 
 
 @compiled
@@ -170,61 +225,6 @@ def _variance(table: FloatArray, weights: FloatArray) -> float:
         for i in range(weights.size):
             variance += weights[i] * (table[f, i] - mean) ** 2
     return variance / total
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# from distances
-
-
-@compiled
-def fit_by_distance(
-    squared: FloatArray,
-    points: FloatArray,
-    weights: FloatArray,
-    members: IntArray,
-    tolerances: FloatArray,
-    n_features: int,
-    words: IntArray,
-    room: tuple[FloatArray, IntArray, FloatArray, IntArray, IntArray, IntArray, FloatArray, IntArray],
-    centres: FloatArray,
-    inertia: FloatArray,
-    n_iter: IntArray,
-    state: IntArray,
-    budget: int,
-) -> bool:
-    """Fit all members to all samples of one study, (n, n_features), from the squared distances between its points.
-
-    squared : (n, n)
-    room : for the uniforms, picks, closest distances, labels, members, taken points, inertia and steps of all starts
-    Other arguments as above; no first centres are given.
-    """
-    while state[SAMPLE] < len(weights):
-        sample = state[SAMPLE]
-        rows = np.flatnonzero(weights[sample])
-        between, drawn = _between(squared, rows), weights[sample][rows]
-        centred, mean = _centred(points, rows, drawn)
-        variance = _mean_square(centred, drawn) / n_features
-        if not math.isfinite(variance):
-            state[MEMBER] = len(members)
-        while state[MEMBER] < len(members):
-            member = state[MEMBER]
-            known = members[member]
-            if known[CLUSTERS] <= rows.size:
-                tol, seed = tolerances[member] * variance, words[sample, member, : known[WORDS]]
-                if not _fit_distances(between, drawn, known, tol, seed, room, state, budget):
-                    return False
-                best = room[6][: known[STARTS]].argmin()
-                begin = members[:member, CLUSTERS].sum()
-                means = centres[sample, begin : begin + known[CLUSTERS]]
-                _take_means(known, best, centred, drawn, room[4], room[5], means)
-                means += mean
-                inertia[sample, member], n_iter[sample, member] = room[6][best], -1 - room[7][best]
-            state[MEMBER], state[PHASE] = member + 1, BEGIN
-            budget -= rows.size * rows.size * known[STARTS] * USUAL_ITERATIONS
-            if budget < 0:
-                return False
-        state[SAMPLE], state[MEMBER] = sample + 1, 0
-    return True
 
 
 @compiled
@@ -262,70 +262,44 @@ def _between(squared: FloatArray, rows: IntArray) -> FloatArray:
 
 
 @compiled
-def _fit_distances(
-    between: FloatArray,
-    drawn: FloatArray,
-    known: IntArray,
-    tol: float,
-    seed: IntArray,
-    room: tuple[FloatArray, IntArray, FloatArray, IntArray, IntArray, IntArray, FloatArray, IntArray],
-    state: IntArray,
-    budget: int,
-) -> bool:
-    """Fit one member, or go on with that; its starts are left in `room`."""
-    k, n_starts, n = known[CLUSTERS], known[STARTS], drawn.size
-    uniforms = room[0][: n_starts * n_uniforms(k)].reshape((n_starts, n_uniforms(k)))
-    picks, closest = room[1][: n_starts * k].reshape((n_starts, k)), room[2][:n]
-    labels, members = room[3][: n_starts * n].reshape((n_starts, n)), room[4][: n_starts * n].reshape((n_starts, n))
-    taken = room[5][: n_starts * k].reshape((n_starts, k))
-    inertia, steps = room[6][:n_starts], room[7][:n_starts]
-    if state[PHASE] == BEGIN:
-        labels[:] = -1
-        members[:] = -1
-        taken[:] = -1
-        steps[:] = 0
-        state[CHOICE:] = 0
-        fill_uniforms(seed, uniforms)
-        state[PHASE] = CHOOSE
-    if state[PHASE] == CHOOSE:
-        if not choose_by_distance(between, drawn, uniforms, picks, closest, state[CHOICE:], budget):
-            return False
-        state[PHASE] = MOVE
-    arrays = (picks, labels, members, taken, inertia, steps)
-    done: bool = lloyd_by_distance(between, drawn, *arrays, known[ITERATIONS], tol, budget)
-    return done
+def _copy_centres(flat: FloatArray, start: int, centres: FloatArray) -> None:
+    """Write the centres of one start, (k, n_features), of those of all starts."""
+    k, p = centres.shape
+    for j in range(k):
+        for f in range(p):
+            centres[j, f] = flat[(start * k + j) * p + f]
 
 
 @compiled
 def _take_means(
-    known: IntArray,
+    all_members: IntArray,
+    all_taken: IntArray,
     start: int,
     rows: FloatArray,
+    mean: FloatArray,
     weights: FloatArray,
-    members: IntArray,
-    taken: IntArray,
     means: FloatArray,
 ) -> None:
-    """Write the means of the clusters of one start, (k, n_features)."""
-    k, n, own = known[CLUSTERS], weights.size, weights.copy()
-    sizes = np.zeros(k)
+    """Write the means of the clusters of one start, (k, n_features), of centred rows and their own mean."""
+    n, (k, p) = weights.size, means.shape
+    members, taken = all_members[start * n : (start + 1) * n], all_taken[start * k : (start + 1) * k]
+    own, sizes = weights.copy(), np.zeros(k)
     means[:] = 0.0
     for j in range(k):
-        point = taken[start * k + j]
+        point = taken[j]
         if point >= 0:  # a copy of it belongs to a cluster that had become empty
             own[point] -= 1.0
             sizes[j] += 1.0
-            means[j] += rows[point]
+            for f in range(p):
+                means[j, f] += rows[point, f]
     for i in range(n):
-        j, w = members[start * n + i], own[i]
+        j, w = members[i], own[i]
         sizes[j] += w
-        for f in range(rows.shape[1]):
+        for f in range(p):
             means[j, f] += w * rows[i, f]
     for j in range(k):
-        if sizes[j] > 0.0:
-            means[j] /= sizes[j]
-        else:  # fewer different points than clusters: nobody's nearest
-            means[j] = np.inf
+        for f in range(p):  # fewer different points than clusters: nobody's nearest
+            means[j, f] = means[j, f] / sizes[j] + mean[f] if sizes[j] > 0.0 else np.inf
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -336,7 +310,7 @@ def _take_means(
 def label_points(
     by_feature: FloatArray,
     centres: FloatArray,
-    members: IntArray,
+    borders: IntArray,
     is_fitted: BoolArray,
     weights: FloatArray,
     labels: IntArray,
@@ -347,6 +321,7 @@ def label_points(
     """Give all points of one study, (n_features, n), the labels of many clustering functions.
 
     centres : (n_functions, n_centres, n_features), those of one member after the other
+    borders : (n_members + 1,), the first centre of every member
     is_fitted : (n_functions, n_members)
     weights : (n_functions, n), or (0, n) where nothing is counted
     labels : (n_functions, n_members, n), written
@@ -358,11 +333,10 @@ def label_points(
     best, nearest = np.empty(n_columns(n)), np.empty(n_columns(n))
     while state[0] < len(centres):
         function, member = state
-        k = members[member, CLUSTERS]
+        k = borders[member + 1] - borders[member]
         if is_fitted[function, member]:
-            begin = members[:member, CLUSTERS].sum()
             padded = np.zeros((k, n_rows(p)))
-            padded[:, :p] = centres[function, begin : begin + k]
+            pad_centres(centres[function, borders[member] : borders[member + 1]], padded)
             nearest_in_table(table, padded, best, nearest, sums)
             found = labels[function, member]
             for i in range(n):
@@ -370,7 +344,7 @@ def label_points(
             if len(weights) > 0:
                 n_found[function, member] = _count_labels(found, weights[function], k)
         state[1] += 1
-        if state[1] == len(members):
+        if state[1] == len(borders) - 1:
             state[0] += 1
             state[1] = 0
         budget -= n * k * p
@@ -382,11 +356,11 @@ def label_points(
 @compiled
 def _count_labels(labels: IntArray, weights: FloatArray, n_clusters: int) -> int:
     """Count the labels that points with a weight have."""
-    seen = np.zeros(n_clusters, np.bool_)
+    seen, n_seen = np.zeros(n_clusters, np.bool_), 0
     for i in range(labels.size):
-        if weights[i] > 0.0:
+        if weights[i] > 0.0 and not seen[labels[i]]:
             seen[labels[i]] = True
-    n_seen: int = seen.sum()
+            n_seen += 1
     return n_seen
 
 

@@ -36,7 +36,26 @@ def mutual_information(
     columns: FloatArray,
     totals: FloatArray,
 ) -> FloatArray:
-    """Mutual information of every table, in nats; arguments as in `Counts`."""
+    """Mutual information of every table: equation (6) of the paper.
+
+    I = Σ_ij c_ij / n · log(n c_ij / (a_i b_j)), over the cells that are not empty.
+
+    Parameters
+    ----------
+    cells : ndarray of shape (n_tables, n_cells)
+        The counts c_ij.
+    row_of_cell, column_of_cell : ndarray of shape (n_cells,)
+        Where a cell is in every table.
+    rows, columns : ndarray of shape (n_tables, n_rows) and (n_tables, n_columns)
+        The margins a_i and b_j.
+    totals : ndarray of shape (n_tables,)
+        n, the number of points.
+
+    Returns
+    -------
+    ndarray of shape (n_tables,)
+        In nats, at least 0.
+    """
     result = np.zeros(cells.shape[0])
     for b in range(cells.shape[0]):
         n = totals[b]
@@ -53,7 +72,20 @@ def mutual_information(
 
 @compiled
 def entropy(sizes: FloatArray, totals: FloatArray) -> FloatArray:
-    """Entropy of every partition, in nats, from the sizes of its blocks, (n_tables, n_blocks)."""
+    """Entropy of every partition: H = −Σ_i a_i / n · log(a_i / n).
+
+    Parameters
+    ----------
+    sizes : ndarray of shape (n_tables, n_blocks)
+        The sizes a_i of the blocks; those of no points are left out.
+    totals : ndarray of shape (n_tables,)
+        n, the number of points.
+
+    Returns
+    -------
+    ndarray of shape (n_tables,)
+        In nats.
+    """
     result = np.zeros(sizes.shape[0])
     for b in range(sizes.shape[0]):
         total = lost = 0.0
@@ -106,11 +138,30 @@ def _expected_cell(a: float, b: float, n: float) -> float:
     return mean / n * weighted / weights
 
 
-@compiled
 def expected_mutual_information(rows: FloatArray, columns: FloatArray, totals: FloatArray) -> FloatArray:
-    """Expected mutual information under the permutation model, from the block sizes of both partitions.
+    """Expected mutual information under the permutation model (Vinh, Epps & Bailey 2010).
 
-    Sizes are sorted and equal ones taken together, so that a partition into n singletons costs as much as one block.
+    E = Σ_ij Σ_x P(x) · x/n · log(x n / (a_i b_j)), where the count x of a cell is hypergeometric.
+
+    Parameters
+    ----------
+    rows, columns : ndarray of shape (n_tables, n_blocks)
+        The sizes of the blocks of both partitions.
+    totals : ndarray of shape (n_tables,)
+
+    Returns
+    -------
+    ndarray of shape (n_tables,)
+        In nats.
+    """
+    expected: FloatArray = _expected_of_sorted(np.sort(rows, axis=1), np.sort(columns, axis=1), totals)
+    return expected
+
+
+@compiled
+def _expected_of_sorted(rows: FloatArray, columns: FloatArray, totals: FloatArray) -> FloatArray:
+    """Sum over pairs of sizes, sorted: equal ones are taken together, so that n singletons cost as much as one block.
+
     Many tables have pairs of sizes in common: what was last computed in a slot of `memory` is not computed again.
     """
     result = np.zeros(rows.shape[0])
@@ -119,8 +170,7 @@ def expected_mutual_information(rows: FloatArray, columns: FloatArray, totals: F
         n_slots *= 2
     memory = np.zeros((n_slots, 4))  # two sizes, the total, and what is expected of their cell
     for t in range(rows.shape[0]):
-        row_sizes = np.sort(rows[t])
-        column_sizes = np.sort(columns[t])
+        row_sizes, column_sizes = rows[t], columns[t]
         i = 0
         while i < row_sizes.size:
             i_next = i

@@ -15,21 +15,8 @@ from __future__ import annotations
 import numpy as np
 
 from clustrep.kernels.compiled import compiled, vectorised
-from clustrep.kernels.distances import TILE, in_rows, n_columns, n_rows, nearest_in_table
+from clustrep.kernels.distances import TILE, n_columns, n_rows, nearest_in_table, pad_centres
 from clustrep.types import FloatArray, IntArray
-
-
-@compiled
-def nearest_centres(by_feature: FloatArray, centres: FloatArray, labels: IntArray, distances: FloatArray) -> None:
-    """Give every point, (n_features, n), the nearest of the centres, (k, n_features); the first of equal ones."""
-    p, n = by_feature.shape
-    padded = np.zeros((centres.shape[0], n_rows(p)))
-    padded[:, :p] = centres
-    best, nearest = np.empty(n_columns(n)), np.empty(n_columns(n))
-    nearest_in_table(in_rows(by_feature), padded, best, nearest, np.empty(TILE))
-    for i in range(n):
-        labels[i] = np.int32(nearest[i])
-        distances[i] = best[i]
 
 
 @compiled
@@ -44,9 +31,32 @@ def lloyd_in_table(
     tol: float,
     budget: int,
 ) -> bool:
-    """Move `centres`, (n_starts, k, n_features), to where they stay, for points in a table, (n_rows, n_columns).
+    """Move the centres to where they stay, by the features of points.
 
-    `labels` is (n_starts, n), −1 at first.
+    Every iteration gives each point the nearest centre, c(i) = argmin_j ‖x_i − m_j‖², and each centre the mean of its
+    points, m_j = Σ w_i x_i / Σ w_i over i with c(i) = j.
+
+    Parameters
+    ----------
+    table : ndarray of shape (n_rows, n_columns)
+        Points, as `distances.in_rows` has them.
+    weights : ndarray of shape (n,)
+    centres : ndarray of shape (n_starts, k, n_features)
+        The first centres; overwritten with the final ones.
+    labels : ndarray of shape (n_starts, n)
+        −1 at first; written.
+    inertia : ndarray of shape (n_starts,)
+        Written: Σ w_i ‖x_i − m_c(i)‖².
+    steps : ndarray of shape (n_starts,)
+        0 at first; written as described above.
+    max_iter, tol
+        When to stop; `tol` is compared with the sum of the centres' squared shifts.
+    budget : int
+
+    Returns
+    -------
+    bool
+        Whether all starts have stopped.
     """
     n = weights.size
     n_starts, k, p = centres.shape
@@ -60,7 +70,7 @@ def lloyd_in_table(
     for s in range(n_starts):
         settled = False
         while steps[s] >= 0:
-            padded[:, :p] = centres[s]
+            pad_centres(centres[s], padded)
             nearest_in_table(table, padded, best, nearest, partial)
             same = take_over(nearest, labels[s], weights)
             if settled or steps[s] == max_iter or (same and steps[s] > 0):
@@ -70,10 +80,7 @@ def lloyd_in_table(
             _sum_table(table, weights, labels[s], sums, sizes)
             if has_empty(sizes):
                 fill_empty(labels[s], distances, weights, sizes, taken)
-                for j in range(k):
-                    if taken[j] >= 0:
-                        sums[:, labels[s, taken[j]]] -= table[:, taken[j]]
-                        sums[:, j] = table[:, taken[j]]
+                _give_points(table.T, labels[s], taken, sums.T)
             shift = _move(centres[s], sums, sizes)
             steps[s] += 1
             settled = shift <= tol
@@ -184,6 +191,16 @@ def fill_empty(
 
 
 @compiled
+def _give_points(points: FloatArray, labels: IntArray, taken: IntArray, sums: FloatArray) -> None:
+    """Move the points, (n, n_features), that empty clusters took from one sum, (k, n_features), to the other."""
+    for j in range(taken.size):
+        if taken[j] >= 0:
+            for f in range(sums.shape[1]):
+                sums[labels[taken[j]], f] -= points[taken[j], f]
+                sums[j, f] = points[taken[j], f]
+
+
+@compiled
 def _move(centres: FloatArray, sums: FloatArray, sizes: FloatArray) -> float:
     """Move centres to the means of their members, and return the sum of squared shifts."""
     shift = 0.0
@@ -232,11 +249,31 @@ def lloyd_by_distance(
     tol: float,
     budget: int,
 ) -> bool:
-    """Find the `members`, (n_starts, n), whose means are the final centres, from the points that are the first ones.
+    """Find the points whose means are the final centres, from the points that are the first ones.
 
-    A copy of the point `taken`, (n_starts, k), belongs to another cluster, where that had become empty; −1 for none.
-    `labels`, (n_starts, n), and both others are −1 at first.
+    Parameters
+    ----------
+    squared : ndarray of shape (n, n)
+        D, the squared distances between the points.
+    weights : ndarray of shape (n,)
+    picks : ndarray of shape (n_starts, k)
+        The points that are the first centres.
+    labels : ndarray of shape (n_starts, n)
+        −1 at first; written: the nearest of the final centres.
+    members : ndarray of shape (n_starts, n)
+        −1 at first; written: the cluster in whose mean a point counts.
+    taken : ndarray of shape (n_starts, k)
+        −1 at first; written: the point of which one copy belongs to this cluster, which had become empty.
+    inertia, steps, max_iter, tol, budget
+        As in `lloyd_in_table`.
 
+    Returns
+    -------
+    bool
+        Whether all starts have stopped.
+
+    Notes
+    -----
     The squared distance of x to the mean of a cluster with weights w, W in all, is Σ w_l D(x, l) / W − q with
     q = Σ Σ w_l w_m D(l, m) / 2W²: features are never looked at again, and nothing cancels within a tight cluster.
     """
@@ -372,17 +409,36 @@ def lloyd_by_product(
     tol: float,
     budget: int,
 ) -> bool:
-    """Move `centres`, (n_starts, k, n_features), to where they stay; points, (n, n_features), should be centred.
+    """Move the centres to where they stay, by products of points and centres where bounds leave a doubt.
 
-    `bounds`, (2, n), holds for every point an upper bound of the distance to its own centre and a lower bound of that
-    to any other (Hamerly 2010): as long as the first is below the second, no distance has to be computed. Products are
-    rounded in proportion to the longest point, so that much room is left between the two. `sums`, (k, n_features),
-    follows the points that change their cluster, and is taken afresh before rounding could add up.
+    Parameters
+    ----------
+    points : ndarray of shape (n, n_features)
+        They should be centred.
+    weights : ndarray of shape (n,)
+    centres, labels, inertia, steps, max_iter, tol, budget
+        As in `lloyd_in_table`.
+    bounds : ndarray of shape (2, n)
+    sums : ndarray of shape (k, n_features)
+
+    Returns
+    -------
+    bool
+        Whether all starts have stopped.
+
+    Notes
+    -----
+    The squared distance of x to a centre m is ‖x‖² − 2 x·m + ‖m‖². `bounds` holds for every point an upper bound of
+    the distance to its own centre and a lower bound of that to any other (Hamerly 2010): as long as the first is
+    below the second, no distance has to be computed. Products are rounded in proportion to the longest point, so
+    that much room is left between the two. `sums`, (k, n_features), follows the points that change their cluster,
+    and is taken afresh before rounding could add up.
     """
     n, p = points.shape
     n_starts, k = centres.shape[:2]
     upper, lower = bounds[0], bounds[1]
     sizes = np.empty(k)
+    taken = np.empty(k, np.int64)
     moved = np.empty(k)
     distances = np.empty(n)
     lengths = squared_lengths(points)
@@ -406,7 +462,8 @@ def lloyd_by_product(
             totals = sums.copy()
             if has_empty(sizes):
                 _own_distances(points, centres[s], weights, labels[s], distances)
-                _give_points(points, weights, labels[s], distances, sizes, totals)
+                fill_empty(labels[s], distances, weights, sizes, taken)
+                _give_points(points, labels[s], taken, totals)
             shift = _move_rows(totals, sizes, centres[s], moved)
             _widen(labels[s], moved, upper, lower)
             steps[s] += 1
@@ -457,24 +514,6 @@ def _reassign(
             n_compared += n_active
             n_active = 0
     return n_changed, n_compared
-
-
-@compiled
-def _give_points(
-    points: FloatArray,
-    weights: FloatArray,
-    labels: IntArray,
-    distances: FloatArray,
-    sizes: FloatArray,
-    totals: FloatArray,
-) -> None:
-    """Give every empty cluster the point that is farthest from its own centre, as scikit-learn does."""
-    taken = np.empty(len(sizes), np.int64)
-    fill_empty(labels, distances, weights, sizes, taken)
-    for j in range(len(sizes)):
-        if taken[j] >= 0:
-            totals[labels[taken[j]]] -= points[taken[j]]
-            totals[j] = points[taken[j]]
 
 
 @compiled

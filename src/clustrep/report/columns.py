@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 from functools import cache
-from importlib import resources
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+
+from clustrep.report.page import page_file
 
 Table = dict[str, Any]
 
@@ -50,8 +51,8 @@ class Column(NamedTuple):
 @cache
 def known_columns() -> dict[str, Column]:
     """Read the list of columns; those that are named after a study or a cluster are not in it."""
-    text = resources.files("clustrep.report").joinpath("page", "columns.csv").read_text("utf-8")
-    return {row.pop("column"): Column(**row) for row in csv.DictReader(text.splitlines())}
+    rows = csv.DictReader(page_file("columns.csv").splitlines())
+    return {row.pop("column"): Column(**row) for row in rows}
 
 
 def table_of(frame: pd.DataFrame, name: str, title: str, columns: Sequence[str] = ()) -> Table:

@@ -23,7 +23,7 @@ from clustrep.report import figures as drawings
 from clustrep.report.columns import Table, plain_value, table_of
 from clustrep.report.figures import Figure
 from clustrep.report.material import Material
-from clustrep.report.words import Run, methods_of
+from clustrep.report.words import methods_of, rows_of, settings_of
 from clustrep.separation.result import Separation
 from clustrep.stability.results import ClusterTest, Validation
 
@@ -64,13 +64,14 @@ class Story:
 
 def facts_of(material: Material, title: str | None = None) -> tuple[Facts, dict[str, Figure]]:
     """Write all that results have, in plain types; and return the figures by their names."""
-    runs = [Run.of(provenance) for provenance in material.provenances]
-    studies = {name: about for run in runs for name, about in run.studies.items()}
+    runs = material.provenances
+    studies = {name: about for run in runs for name, about in run["studies"].items()}
     findings, story = material.findings, Story()
     if material.analysis is not None:
         _tell_analysis(story, material.analysis)
     elif findings is not None:
-        _tell_findings(story, findings, "findings")
+        _tell_clusters(story, findings, "findings")
+        _tell_evidence(story, findings, "findings")
     for number, result in enumerate(material.others, 1):
         _tell_result(story, result, number, material)
     facts = {
@@ -84,7 +85,7 @@ def facts_of(material: Material, title: str | None = None) -> tuple[Facts, dict[
         "methods": methods_of(material.comparison, material.reference, findings),
         "warnings": [*material.warnings, *filter(None, [material.failures.sentence("score")])],
         "data": _data(studies) if studies else None,
-        "provenance": runs[0].rows() if runs else [],
+        "provenance": rows_of(runs[0]) if runs else [],
     }
     return facts, story.figures
 
@@ -109,7 +110,7 @@ def _subtitle(material: Material, studies: dict[str, dict[str, Any]]) -> str:
 
 
 def _studies_of(result: Any) -> str:
-    return ", ".join(Run.of(result.provenance).studies)
+    return ", ".join(result.provenance["studies"])
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -222,8 +223,7 @@ def _data(studies: dict[str, dict[str, Any]]) -> Table:
 
 def _tell_analysis(story: Story, analysis: Analysis) -> None:
     findings, name = analysis.findings, "analysis.findings"
-    if findings.n_clusters > 1:
-        story.tell("findings", "Clusters", missing_sentences(findings), [drawings.table_figure(findings, name)])
+    _tell_clusters(story, findings, name)
     known = _known_labels(analysis)
     story.tell("samples", "Map of samples", [], drawings.map_figures(analysis), [] if known is None else [known])
     text = [words.NUMBER[findings.verdict], *(said.text for said in analysis.headline if said.kind == SURE)]
@@ -244,10 +244,9 @@ def _tell_pairs(story: Story, result: Replicability, figure: Figure, name: str =
     story.tell(name, figure.title, [several, *result.cautions], [figure])
 
 
-def _tell_findings(story: Story, findings: Findings, name: str) -> None:
+def _tell_clusters(story: Story, findings: Findings, name: str) -> None:
     if findings.n_clusters > 1:
         story.tell("findings", "Clusters", missing_sentences(findings), [drawings.table_figure(findings, name)])
-    _tell_evidence(story, findings, name)
 
 
 def _tell_evidence(story: Story, findings: Findings, name: str) -> None:
@@ -274,7 +273,7 @@ def _known_labels(analysis: Analysis) -> Table | None:
 def _embedded(analysis: Analysis) -> Table:
     """Put scores in an embedding of every training study beside those of the analysis."""
     assert analysis.embedded is not None
-    shared = Run.of(analysis.provenance).settings.get("shared_embedding", "the given features")
+    shared = settings_of(analysis.provenance).get("shared_embedding", "the given features")
     spaces = {str(shared): analysis.comparison, "learned on the training study": analysis.embedded}
     frames = [comparison.summary().assign(space=space) for space, comparison in spaces.items()]
     frame = pd.concat(frames).sort_values(["agreement", "clusterer", "k"], kind="stable")

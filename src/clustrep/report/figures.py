@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache, partial
 from typing import IO, Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from clustrep.analysis.result import Analysis
 from clustrep.errors import ReplicateWarning, warn
 from clustrep.findings.plot import features_shown
 from clustrep.findings.result import Findings
+from clustrep.report.page import page_file
 
 WITHOUT_TIME: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
 DPI = 300
@@ -103,49 +106,40 @@ def svg_of(figure: Figure) -> str:
 # the figures of findings and of an analysis
 
 
+@cache
+def _texts() -> dict[str, dict[str, str]]:
+    """Read the titles and descriptions of figures, and the columns of the tables behind them."""
+    return {row["figure"]: row for row in csv.DictReader(page_file("figures.csv").splitlines())}
+
+
+def _figure(
+    kind: str, python: str, draw: Callable[[], Any], frame: pd.DataFrame, *, name: str | None = None, **words: str
+) -> Figure:
+    """Make a figure of a kind; `words` are put into its title and description."""
+    text = _texts()[kind]
+    title, description = text["title"].format(**words), text["description"].format(**words)
+    return Figure(name or kind, title, description, python, draw, frame, tuple(text["columns"].split()))
+
+
 def table_figure(findings: Findings, name: str) -> Figure:
     """Clusters × studies: on the page, the cards show it."""
-    return Figure(
-        "findings",
-        "Clusters × studies",
-        "Status, samples and share of every cluster in every study, and its local replicability with a 95 % interval.",
-        f"{name}.plot()",
-        findings.plot,
-        findings.table(),
-        ("cluster", "study", "status", "n", "share", "replicability", "low", "high"),
-    )
+    return _figure("findings", f"{name}.plot()", findings.plot, findings.table())
 
 
 def valleys_figure(findings: Findings, name: str) -> Figure | None:
     """Density valleys; None where there are none."""
     if not np.isfinite(findings.valley_depth).any():
         return None
-    return Figure(
-        "valleys",
-        "Density valleys",
-        "Density halfway to the nearest cluster of the same study, compared with that on either side, in samples that "
-        "were not used to find the clusters. 100 %: no samples halfway. 0 %: as many as on either side.",
-        f'{name}.plot(kind="valleys")',
-        lambda: findings.plot(kind="valleys"),
-        findings.table(),
-        ("cluster", "study", "status", "n", "valley_depth", "valley_p", "shift"),
-    )
+    draw = partial(findings.plot, kind="valleys")
+    return _figure("valleys", f'{name}.plot(kind="valleys")', draw, findings.table())
 
 
 def features_figure(findings: Findings, name: str) -> Figure | None:
     """Features × clusters × studies; None where there are none."""
     if not findings.feature_names or not np.isfinite(findings.effect).any():
         return None
-    return Figure(
-        "features",
-        "Features × clusters × studies",
-        "How much higher (+, orange) or lower (−, violet) a feature is in a cluster than in the mean of the other "
-        "clusters of the same study, in within-cluster standard deviations; the clearest features of every cluster.",
-        f'{name}.plot(kind="features")',
-        lambda: findings.plot(kind="features"),
-        features_shown(findings),
-        ("cluster", "feature", "effect", "low", "high", "same", "of", "fdr"),
-    )
+    draw = partial(findings.plot, kind="features")
+    return _figure("features", f'{name}.plot(kind="features")', draw, features_shown(findings))
 
 
 def map_figures(analysis: Analysis) -> list[Figure]:
@@ -153,63 +147,24 @@ def map_figures(analysis: Analysis) -> list[Figure]:
     samples = analysis.labels().drop(columns="sample")  # a page that is sent around names no samples
     samples[["x", "y"]] = np.vectorize(lambda value: float(f"{value:.4g}"), otypes=[float])(analysis.coordinates)
     frame = samples if len(samples) <= MOST_ROWS else pd.DataFrame()
-    figures = [
-        Figure(
-            "map",
-            "All samples by cluster",
-            "All samples after alignment; colour and shape show the cluster, numbers are samples.",
-            "analysis.plot()",
-            analysis.plot,
-            frame,
-        )
-    ]
+    figures = [_figure("map", "analysis.plot()", analysis.plot, frame)]
     if len(analysis.names) > 1:
-        figures.append(
-            Figure(
-                "studies",
-                "The samples of every study",
-                "The same map for each study: its samples in the colours of their clusters, those of the other studies "
-                "grey.",
-                'analysis.plot(by="study")',
-                lambda: analysis.plot(by="study"),
-                frame,
-            )
-        )
+        draw = partial(analysis.plot, by="study")
+        figures.append(_figure("studies", 'analysis.plot(by="study")', draw, frame))
     return figures
 
 
 def choice_figures(analysis: Analysis) -> list[Figure]:
     """Scores over the number of clusters, and the tree over k."""
-    comparison, reference, tree = analysis.comparison, analysis.reference, analysis.clustering_tree
-    summary = analysis.summary()
+    reference, tree, summary = analysis.reference, analysis.clustering_tree, analysis.summary()
     summary = summary[summary["agreement"] == analysis.agreement].dropna(axis=1, how="all")
-    null = " Hatched or grey: 95 % of the scores of simulated null data." if reference is not None else ""
-    figures = [
-        Figure(
-            "curves",
-            f"{shown(analysis.agreement)} by number of clusters",
-            "Mean over pairs of different studies and over resamples, with its 95 % interval as a band and ± sd as "
-            f"bars.{null}",
-            f"analysis.comparison.plot({'' if reference is None else 'reference=analysis.reference'})",
-            lambda: comparison.plot(reference=reference),
-            summary,
-            ("clusterer", "k", "clusters_found", "mean", "low", "high", "adjusted", "probability_best", "rival"),
-        )
-    ]
+    python = f"analysis.comparison.plot({'' if reference is None else 'reference=analysis.reference'})"
+    draw = partial(analysis.comparison.plot, reference=reference)
+    null = "" if reference is None else " Hatched or grey: 95 % of the scores of simulated null data."
+    figures = [_figure("curves", python, draw, summary, agreement=shown(analysis.agreement), null=null)]
     if tree is not None:
-        figures.append(
-            Figure(
-                "tree",
-                "Tree over the number of clusters",
-                f"Clusters of {tree.study} by {tree.clusterer} as their number grows. Area: samples. Letters: the "
-                "clusters above. Colour and number: observed replicability in the other studies, 1 where they show the "
-                "same cluster. A continuum may be cut alike in all studies: a high number does not show clusters.",
-                "analysis.clustering_tree.plot()",
-                tree.plot,
-                tree.to_frame(),
-                ("level", "cluster", "letters", "n", "parent", "inside", "replicability"),
-            )
-        )
+        about = {"study": tree.study, "clusterer": tree.clusterer}
+        figures.append(_figure("tree", "analysis.clustering_tree.plot()", tree.plot, tree.to_frame(), **about))
     return figures
 
 
@@ -223,17 +178,15 @@ def pairs_figure(analysis: Analysis) -> Figure | None:
 def forest_figure(result: Replicability, name: str, python: str, *, is_split: bool = False) -> Figure:
     """Draw the forest plot of all pairs; `is_split` where these are the random halves of one study."""
     pairs = result.to_frame().rename(columns={"score": "observed"})
-    return Figure(
-        name,
-        "Random halves of the study" if is_split else "Pairs of studies",
-        f"How well the clusters learned in one {'half' if is_split else 'study'} predict those of another: mean over "
-        "resamples and 95 % interval; 1 is perfect, 0 is chance. A pair scores low where one of its studies lacks a "
-        "cluster. Dots: single resamples. Orange bar: all samples (R̂).",
-        f'{python}.plot(kind="forest")',
-        lambda: result.plot(kind="forest"),
-        pairs[pairs["train"] != pairs["test"]].reset_index(drop=True),
-        ("train", "test", "observed", "mean", "low", "high", "sd"),
-    )
+    pairs = pairs[pairs["train"] != pairs["test"]].reset_index(drop=True)
+    title, unit = ("Random halves of the study", "half") if is_split else ("Pairs of studies", "study")
+    draw = partial(result.plot, kind="forest")
+    return _figure("pairs", f'{python}.plot(kind="forest")', draw, pairs, name=name, title=title, unit=unit)
+
+
+def subclusters_figure(tree: Any, name: str) -> Figure:
+    """Clusters within clusters."""
+    return _figure("subclusters", f"{name}.plot()", tree.plot, tree.to_frame())
 
 
 def figures_of(analysis: Analysis) -> list[Figure]:
@@ -246,20 +199,6 @@ def figures_of(analysis: Analysis) -> list[Figure]:
         pairs_figure(analysis),
         valleys_figure(findings, name),
         features_figure(findings, name),
+        None if analysis.tree is None else subclusters_figure(analysis.tree, "analysis.tree"),
     ]
-    if analysis.tree is not None:
-        figures.append(subclusters_figure(analysis.tree, "analysis.tree"))
     return [figure for figure in figures if figure is not None]
-
-
-def subclusters_figure(tree: Any, name: str) -> Figure:
-    """Clusters within clusters."""
-    return Figure(
-        "subclusters",
-        "Clusters within clusters",
-        "Every separated cluster, split again where a density valley within it is found again in other studies.",
-        f"{name}.plot()",
-        tree.plot,
-        tree.to_frame(),
-        ("cluster", "size", "outcome", "adjusted", "study", "status", "count", "share"),
-    )

@@ -40,17 +40,17 @@ class Material:
     warnings : tuple of str
     """
 
-    analysis: Analysis | None
-    findings: Findings | None
-    headline: tuple[Said, ...]
-    comparison: Comparison | None
-    reference: NullReference | None
-    choice: Choice | None
-    focus: Candidate | None
-    replicability: Replicability | None
-    others: tuple[Any, ...]
     failures: Failures
-    warnings: tuple[str, ...]
+    headline: tuple[Said, ...] = ()
+    analysis: Analysis | None = None
+    findings: Findings | None = None
+    comparison: Comparison | None = None
+    reference: NullReference | None = None
+    choice: Choice | None = None
+    focus: Candidate | None = None
+    replicability: Replicability | None = None
+    others: tuple[Any, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, results: Sequence[Any]) -> Material:
@@ -73,19 +73,9 @@ class Material:
     @classmethod
     def of_analysis(cls, analysis: Analysis) -> Material:
         """Read everything off an analysis."""
-        return cls(
-            analysis=analysis,
-            findings=analysis.findings,
-            headline=analysis.headline,
-            comparison=analysis.comparison,
-            reference=analysis.reference,
-            choice=analysis.choice,
-            focus=analysis.focus,
-            replicability=analysis.replicability,
-            others=(),
-            failures=analysis.failures,
-            warnings=analysis.warnings,
-        )
+        shared = ("findings", "headline", "comparison", "reference", "choice", "focus", "replicability")
+        read = {name: getattr(analysis, name) for name in (*shared, "failures", "warnings")}
+        return cls(analysis=analysis, **read)
 
     @classmethod
     def of_parts(cls, results: Sequence[Any]) -> Material:
@@ -102,7 +92,6 @@ class Material:
         inside = () if comparison is None else (Replicability,)
         failing = [getattr(result, "failures", {}) for result in others if not isinstance(result, inside)]
         return cls(
-            analysis=None,
             findings=findings,
             headline=tuple(said),
             comparison=comparison,
@@ -112,7 +101,6 @@ class Material:
             replicability=next(iter(_all(results, Replicability)), None),
             others=tuple(others),
             failures=Failures.merge(list(map(Failures, failing))),
-            warnings=(),
         )
 
     @property

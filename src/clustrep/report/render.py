@@ -9,12 +9,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
-from importlib import resources
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from clustrep.files.saved import csv_text
@@ -22,6 +19,7 @@ from clustrep.findings.result import SIGNS
 from clustrep.plots.canvas import COLOURS, MARKERS, look_of_cluster, number_of_cluster
 from clustrep.report.figures import Figure, svg_of
 from clustrep.report.formatting import KINDS, amount, cell, plain, score, sign_name, sort_value
+from clustrep.report.page import page_file, template
 from clustrep.report.words import VERDICTS
 from clustrep.text import printable
 
@@ -35,7 +33,7 @@ def to_html(facts: Mapping[str, Any], figures: Mapping[str, Figure]) -> str:
     script = page_file("script.js")
     colours = "".join(f".c{i} {{ --cluster: {colour}; }}\n" for i, colour in enumerate(COLOURS))
     told = [text for part in (*facts["sections"], facts["studies"] or {"text": []}) for text in part["text"]]
-    return _template().render(
+    return template("template.html", amount, cell, glyph, look_number, plain, score, sign_name, sort_value).render(
         facts=facts,
         verdicts=VERDICTS,
         # What a section shows is not repeated above.
@@ -67,12 +65,6 @@ def policy(script: str) -> str:
     )
 
 
-@cache
-def page_file(name: str) -> str:
-    """Read one of the page's own files."""
-    return resources.files("clustrep.report").joinpath("page", name).read_text("utf-8")
-
-
 def look_number(cluster: str) -> int:
     """Return which colour and marker a cluster has, as in the figures."""
     return (number_of_cluster(cluster) or 0) % len(COLOURS)
@@ -82,21 +74,6 @@ def glyph(cluster: Any) -> str:
     """Return the marker of a cluster of the findings, as a letter; "" for other names."""
     is_cluster = isinstance(cluster, str) and number_of_cluster(cluster) is not None
     return GLYPHS[MARKERS.index(look_of_cluster(cluster, 0).marker)] if is_cluster else ""
-
-
-@cache
-def _template() -> Template:
-    environment = Environment(
-        loader=FunctionLoader(page_file),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    filters = (amount, cell, glyph, look_number, plain, score, sign_name, sort_value)
-    environment.filters.update({function.__name__: function for function in filters})
-    return environment.get_template("template.html")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -129,81 +106,19 @@ LINE_START = re.compile(r"^(#{1,6}(?=\s|$)|[-+>](?=\s|$)|[-=]{3,}$)|^(\d+)([.)])
 
 def to_markdown(facts: Mapping[str, Any]) -> str:
     """Write the facts as Markdown; figures are described, not drawn."""
-    return "\n\n".join(filter(None, _blocks(facts))) + "\n"
+    page = template("template.md", by_study, cell, md, plain)
+    text = page.render(facts=facts, verdicts=VERDICTS, legend=LEGEND, kinds=KINDS)
+    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
-def escape(text: str) -> str:
+def md(text: str) -> str:
     r"""Write text on one line so that it is read as it stands.
 
     Examples
     --------
-    >>> print(escape("<b>A|B</b> *n_resamples*"))
+    >>> print(md("<b>A|B</b> *n_resamples*"))
     &lt;b>A\|B&lt;/b> \*n_resamples\*
     """
     line = ENTITY.sub("&amp;", " ".join(text.split()))
     line = TAG.sub("&lt;", MARKUP.sub(r"\\\g<0>", line))
     return LINE_START.sub(lambda match: f"{match[2]}\\{match[3]}" if match[2] else f"\\{match[1]}", line)
-
-
-def _blocks(facts: Mapping[str, Any]) -> Iterator[str]:
-    yield f"# {escape(facts['title'])}"
-    yield escape(facts["subtitle"])
-    if facts["verdict"]:
-        yield _bullets(f"**{VERDICTS[item['kind']]}.** {escape(item['text'])}" for item in facts["verdict"])
-    if facts["clusters"]:
-        yield _clusters(facts["clusters"])
-        yield escape(LEGEND)
-    if facts["studies"]:
-        yield from _table(facts["studies"]["table"])
-    for section in facts["sections"]:
-        yield f"## {escape(section['title'])}"
-        yield from map(escape, section["text"])
-        for figure in section["figures"]:
-            yield f"*Figure.* **{escape(figure['title'])}.** {escape(figure['description'])}"
-            yield from _table(figure["table"]) if figure["table"] else ()
-        for table in section["tables"]:
-            yield from _table(table)
-    if facts["methods"]:
-        yield "## Methods"
-        yield from map(escape, facts["methods"])
-    if facts["warnings"]:
-        yield "## Warnings"
-        yield _bullets(map(escape, facts["warnings"]))
-    if facts["provenance"]:
-        yield "## How this was computed"
-        yield from _table(facts["data"])
-        rows = [[escape(plain(item)) for item in pair] for pair in facts["provenance"]]
-        yield _pipes(["Item", "Value"], ["---", "---"], rows)
-
-
-def _bullets(items: Iterable[str]) -> str:
-    return "\n".join(f"- {item}" for item in items)
-
-
-def _clusters(cards: Sequence[Mapping[str, Any]]) -> str:
-    """Write clusters × studies, with the clearest features of every cluster."""
-    header = ["cluster", *map(escape, by_study(cards[0])), "replicability", "higher", "lower"]
-    rows = [
-        [
-            card["cluster"],
-            *by_study(card).values(),
-            cell(card["replicability"], "number"),
-            *(escape(", ".join(card[direction])) for direction in ("higher", "lower")),
-        ]
-        for card in cards
-    ]
-    return _pipes(header, ["---"] * len(header), rows)
-
-
-def _table(table: Mapping[str, Any]) -> Iterator[str]:
-    columns = table["columns"]
-    yield f"**{escape(table['title'])}**"
-    yield _pipes(
-        [escape(column["label"]) for column in columns],
-        ["---:" if column["kind"] in KINDS else "---" for column in columns],
-        [[escape(cell(row[c["key"]], c["kind"])) for c in columns] for row in table["rows"]],
-    )
-
-
-def _pipes(header: Sequence[str], rule: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, rule, *rows))

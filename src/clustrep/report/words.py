@@ -7,8 +7,6 @@ rewords it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
 from clustrep.agreement.agreements import in_sentence
 from clustrep.agreement.cluster_indices import INDICES
@@ -18,6 +16,7 @@ from clustrep.execution.failures import Failures
 from clustrep.findings.result import CONTINUOUS, INCONCLUSIVE, NO_EVIDENCE, SEPARATED, Findings
 from clustrep.null.null_scores import NullReference
 from clustrep.provenance import Provenance
+from clustrep.report.page import template
 from clustrep.resampling.strategies import resamples_in_words
 from clustrep.stability.results import ClusterTest, Validation
 from clustrep.summaries import FALSE_FINDING
@@ -137,11 +136,6 @@ def about_indices(result: Validation) -> str:
 
 # What approximate searches are for, by its name in provenance.
 SEARCHED = {"graph": "of the neighbours in the graph", "nearest": "of the nearest training samples"}
-# Of one embedding of all studies together.
-ALIGNED = (
-    "The features are coordinates of one embedding of all studies together, {}, which has aligned them before they "
-    "were compared: scores measure how well clusters repeat after that alignment."
-)
 SCALES = {
     "none": "not scaled",
     "log1p": "normalised to one total of each sample within each study and log-transformed",
@@ -176,68 +170,28 @@ CITATION = (
 # ---------------------------------------------------------------------------------------------------------------------
 # How a result was made
 
+# Of provenance; what is not listed with the other parameters.
+LISTED_APART = ("seed", "versions", "studies", "clusterers")
 
-@dataclass(frozen=True)
-class Run:
-    """How a result was made, as far as a report tells it.
 
-    Attributes
-    ----------
-    seed : str
-    studies : dict
-        Samples, features and scale of every study.
-    clusterers : tuple of str
-        Their parameters, in the order of the configurations; the number of clusters is written as k.
-    n_resamples : int or None
-    resampling : str
-        As in provenance; "" where there is none.
-    noise : str
-    null : str or None
-        What null data are drawn from.
-    versions : dict
-    recall : dict
-        What approximate searches for neighbours found, by study.
-    settings : dict
-        All other parameters, as they are listed.
-    """
+def settings_of(provenance: Provenance) -> dict[str, str]:
+    """Return the parameters of a run, as they are listed."""
+    return {name: str(value).strip("'") for name, value in provenance.items() if name not in LISTED_APART}
 
-    seed: str
-    studies: dict[str, dict[str, Any]]
-    clusterers: tuple[str, ...]
-    n_resamples: int | None
-    resampling: str
-    noise: str
-    null: str | None
-    versions: dict[str, str]
-    recall: dict[str, dict[str, float]]
-    settings: dict[str, str]
 
-    @classmethod
-    def of(cls, provenance: Provenance) -> Run:
-        """Read a result's provenance; nothing else in the report reads it."""
-        resampling, null = str(provenance.get("resampling", "")), provenance.get("null")
-        listed_apart = ("seed", "versions", "studies", "clusterers")
-        return cls(
-            seed=str(provenance.seed),
-            studies=dict(provenance["studies"]),
-            clusterers=tuple(record.description_for_any_k for record in provenance.clusterers),
-            n_resamples=provenance.get("n_resamples"),
-            resampling=resampling,
-            noise=str(provenance.get("noise", "label")),
-            null=None if null is None else str(null).strip("'"),
-            versions=dict(provenance.versions),
-            recall=dict(provenance.get("neighbour_recall", {})),
-            settings={name: str(value).strip("'") for name, value in provenance.items() if name not in listed_apart},
-        )
+def clusterers_of(provenance: Provenance) -> list[str]:
+    """Return the clusterers and their parameters, in the order of the configurations; k is the number of clusters."""
+    return [record.description_for_any_k for record in provenance.clusterers]
 
-    def rows(self) -> list[list[str]]:
-        """List everything; clusterers that differ in their number of clusters alone are listed once."""
-        return [
-            ["seed", self.seed],
-            *([name.replace("_", " "), value] for name, value in self.settings.items()),
-            *(["clusterer", text] for text in dict.fromkeys(self.clusterers)),
-            *([name, version] for name, version in self.versions.items()),
-        ]
+
+def rows_of(provenance: Provenance) -> list[list[str]]:
+    """List everything; clusterers that differ in their number of clusters alone are listed once."""
+    return [
+        ["seed", str(provenance.seed)],
+        *([name.replace("_", " "), value] for name, value in settings_of(provenance).items()),
+        *(["clusterer", text] for text in dict.fromkeys(clusterers_of(provenance))),
+        *([name, version] for name, version in provenance.versions.items()),
+    ]
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -247,53 +201,34 @@ class Run:
 def methods_of(
     comparison: Comparison | None, reference: NullReference | None, findings: Findings | None = None
 ) -> list[str]:
-    """Write the paragraph that a paper would need."""
+    """Write the paragraph that a paper would need: `page/methods.txt`, a sentence a line."""
     if comparison is None:
         return [f"Reference: {CITATION}"]
-    run = Run.of(comparison.provenance)
-    sentences = [
-        _data(run),
-        "" if findings is None else _findings(findings),
-        _clusterings(comparison, run),
-        _landmarks(run),
-        _searches(run),
-        _spaces(run),
-        NOISE.get(run.noise, ""),
-        "" if reference is None else _null(reference),
-        _software(run),
-    ]
-    names = [_curve_of(comparison, c) for c in range(len(comparison.clusterers))]
-    by_name = dict(zip(names, run.clusterers, strict=True))
+    provenance = comparison.provenance
+    run, ks = settings_of(provenance), sorted({k for k in comparison.n_clusters if k is not None})
+    names = [f"{name}{_values(comparison, places)}" for name, places in comparison.curves.items()]
+    text = template("methods.txt", plural, joined).render(
+        studies=provenance["studies"],
+        scaling=_scaling(next(iter(provenance["studies"].values()))["scale"]),
+        findings=findings,
+        names=names,
+        ks=span(ks) if ks else "",
+        agreements=[in_sentence(name) for name in comparison.agreements],
+        n_resamples=provenance["n_resamples"],
+        resamples=resamples_in_words(run.get("resampling", ""), "both studies"),
+        run={"noise": "label", "n_landmarks": "", "shared_embedding": "", **run},
+        recall=_recall(provenance.get("neighbour_recall", {})),
+        noise=NOISE,
+        reference=reference,
+        statistics=STATISTICS,
+        null="" if reference is None else _null(reference),
+        versions=provenance.versions,
+        seed=provenance.seed,
+    )
+    curves = [_curve_of(comparison, c) for c in range(len(comparison.clusterers))]
+    by_name = dict(zip(curves, clusterers_of(provenance), strict=True))
     parameters = "; ".join(f"{name}: {text}" for name, text in by_name.items())
-    return [" ".join(filter(None, sentences)), f"Clusterers: {parameters}.", f"Reference: {CITATION}"]
-
-
-def _data(run: Run) -> str:
-    sizes = ", ".join(f"{name} (n = {about['samples']:,})" for name, about in run.studies.items())
-    first = next(iter(run.studies.values()))
-    return (
-        f"Replicability of clusters was assessed across {plural(len(run.studies), 'study')}, {sizes}, on "
-        f"{plural(first['features'], 'shared feature')}, {_scaling(first['scale'])}."
-    )
-
-
-def _findings(findings: Findings) -> str:
-    """Say how clusters were found, matched and tested."""
-    if len(findings.names) == 1:
-        return (
-            "Clusters were found by density valleys between random halves of the study, at a level of 5 %; scores "
-            "compare two random halves."
-        )
-    matched = (
-        " Clusters of different studies were matched after shifts that the matched clusters agree about, and looked "
-        "for in every study."
-        if findings.verdict == SEPARATED
-        else ""
-    )
-    return (
-        "Clusters were found by density valleys, within studies (between random halves) and across studies (in samples "
-        f"that were not used to find them), at a level of 5 %.{matched} {findings.alignment}"
-    )
+    return [" ".join(filter(None, text.split("\n"))), f"Clusterers: {parameters}.", f"Reference: {CITATION}"]
 
 
 def _scaling(scaling: str) -> str:
@@ -301,19 +236,6 @@ def _scaling(scaling: str) -> str:
     steps, reference, name = scaling.partition(REFERENCE)  # the name of a study may hold anything
     words = [SCALES.get(step, f"scaled by {step}") for step in steps.split(", ") if step]
     return " and ".join([*words, *([f"scaled by the mean and standard deviation of {name}"] if reference else [])])
-
-
-def _clusterings(comparison: Comparison, run: Run) -> str:
-    ks = sorted({k for k in comparison.n_clusters if k is not None})
-    over = f" for {span(ks)} clusters" if ks else ""
-    names = [f"{name}{_values(comparison, places)}" for name, places in comparison.curves.items()]
-    agreements = joined([in_sentence(name) for name in comparison.agreements])
-    resamples = f"{run.n_resamples:,} {resamples_in_words(run.resampling, 'both studies')}"
-    return (
-        f"Clusterings were learned by {joined(names)}{over}, extended to "
-        f"clustering functions, and compared between all ordered pairs of studies by {agreements} (Masoero et al. "
-        f"2023, Algorithms 1 to 3), with {resamples}; intervals are 95 % percentile intervals."
-    )
 
 
 def _curve_of(comparison: Comparison, c: int) -> str:
@@ -331,66 +253,20 @@ def _values(comparison: Comparison, places: Sequence[int]) -> str:
     return f" ({records[0].parameter} from {min(values):g} to {max(values):g}, {count})" if len(values) > 1 else ""
 
 
-def _landmarks(run: Run) -> str:
-    """Say that clusterings were learned from landmarks, where they were."""
-    if "n_landmarks" not in run.settings:
-        return ""
-    return (
-        f"In studies of more than {int(run.settings['n_landmarks']):,} samples, clusterings were learned from as many "
-        "landmarks (weighted means of small cells; for clusterers without weights, samples drawn at random), and all "
-        "samples were labelled by what was learned from them."
-    )
-
-
-def _searches(run: Run) -> str:
-    """Say that neighbours were searched for approximately, and how many are right; nothing where they were not."""
-    if not run.recall:
-        return ""
-    shares = {name: [study[name] for study in run.recall.values() if name in study] for name in SEARCHED}
-    measured = [
+def _recall(recall: dict[str, dict[str, float]]) -> list[str]:
+    """Say how many of the neighbours that were searched for approximately are right, from their shares by study."""
+    shares = {name: [study[name] for study in recall.values() if name in study] for name in SEARCHED}
+    return [
         f"{SEARCHED[name]} {min(values):.1%}" + (f" to {max(values):.1%}" if max(values) > min(values) else "")
         for name, values in shares.items()
         if values
     ]
-    package = run.settings["neighbours"]
-    version = run.versions.get(package, "")
-    return (
-        f"Nearest neighbours were searched for approximately, by {package} {version}: right were, in a sample of each "
-        f"study, {joined(measured)}."
-    )
-
-
-def _spaces(run: Run) -> str:
-    """Say in which spaces clusterings were learned, where these are not the given features."""
-    sentences = []
-    if "shared_embedding" in run.settings:
-        sentences.append(ALIGNED.format(run.settings["shared_embedding"]))
-    if "transformer" in run.settings:
-        sentences.append(
-            f"Before a clustering was learned, {run.settings['transformer']} was fitted to the same resample of the "
-            "training study alone, and applied to the test studies."
-        )
-    return " ".join(sentences)
 
 
 def _null(reference: NullReference) -> str:
-    """Say what the null model is, and how scores are compared with it."""
-    n, null = len(reference.distribution), reference.model or Run.of(reference.provenance).null
-    drawn = NULLS.get(str(null), f"by the sampler {null}")
-    return (
-        f"{STATISTICS[reference.statistic]} were compared with those of {n:,} simulated null data sets, drawn {drawn}; "
-        "p-values are (1 + exceedances) / (1 + data sets), adjusted over clusterers and numbers of clusters to control "
-        "the chance of any false finding at 5 % (Westfall and Young)."
-    )
-
-
-def _software(run: Run) -> str:
-    packages = [name for name in ("numpy", "scipy", "scikit-learn") if name in run.versions]
-    software = ", ".join(f"{name} {run.versions[name]}" for name in packages)
-    return (
-        f"Computed with clustrep {run.versions['clustrep']} ({software}; Python {run.versions['python']}), seed "
-        f"{run.seed}."
-    )
+    """Say what null data are drawn from."""
+    null = reference.model or settings_of(reference.provenance).get("null")
+    return NULLS.get(str(null), f"by the sampler {null}")
 
 
 def span(ks: Sequence[int]) -> str:

@@ -11,7 +11,6 @@ from sklearn.preprocessing import StandardScaler
 
 from clustrep.findings.find import STARTS, _fewest_starts, proposer
 from clustrep.findings.own import (
-    EARLY,
     FEWEST_SAMPLES,
     SPLITS,
     compact,
@@ -99,7 +98,7 @@ def test_tables_that_are_proposed_later_have_the_same_partitions(rng, clusterer)
             np.testing.assert_array_equal(labels, same)
 
 
-@pytest.mark.parametrize(("distance", "expected"), [(12.0, EARLY), (4.2, SPLITS)])
+@pytest.mark.parametrize(("distance", "expected"), [(12.0, SPLITS[0]), (4.2, SPLITS[-1])])
 def test_later_splits_are_fitted_where_the_first_disagree(distance, expected):
     n_tables = []
 

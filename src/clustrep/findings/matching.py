@@ -9,12 +9,13 @@ from scipy.optimize import linear_sum_assignment
 
 from clustrep.types import FloatArray
 
-# What a shift costs, in matched clusters: it explains one pair by itself, whatever the pair, and a little more of
-# several pairs by chance.
-SHIFT_COST = 1.2
-# A match is closer than this times the distance to the nearest own neighbour. Below one half it would be unique by the
-# triangle inequality; cluster-specific shifts of 0.3 of the separation move two clusters by up to 0.6 of it.
-LIMIT = 0.8
+# What a shift costs, in matched clusters: it explains one pair by itself, whatever the pair.
+SHIFT_COST = 1.0
+# A match is closer than this times the distance to the nearest own neighbour. Below one half it is unique by the
+# triangle inequality, and always kept; beyond, it must not be an outlier: farther than so many times the other pairs
+# are, as root mean square (at least the sampling error of the centres of small clusters, in sd). Shifts of single
+# clusters move all pairs alike; different clusters that were left over for each other are far apart beside those.
+LIMIT, UNIQUE, OUTLYING, SAMPLING_ERROR = 1.2, 0.5, 3.0, 0.3
 # A study that is stretched is stretched within its clusters, too: the scale is 1 or the ratio of the spreads within
 # clusters, up to this factor (log), which is three standard errors of a ratio from two clusters of 20 samples in two
 # dimensions. A ratio nearer to 1 than that is 1.
@@ -43,9 +44,9 @@ def match_centres(first: FloatArray, second: FloatArray, ratio: float = 1.0) -> 
     """Match the centres of two studies.
 
     Every difference of two centres is a hypothesis about the shift, beside no shift. A pair that lies a distance D
-    apart gains 1 − (D / limit)², where the limit is 0.8 times the smaller distance to an own neighbour; a shift costs
-    one pair and must be shared by two. The scale is 1 or the ratio of the spreads within clusters. No shift and no
-    scale win ties.
+    apart gains 1 − (D / limit)², where the limit is 1.2 times the smaller distance to an own neighbour; a shift costs
+    one pair and must be shared by two. Outlying pairs are no match. The scale is 1 or the ratio of the spreads within
+    clusters. No shift and no scale win ties.
 
     Parameters
     ----------
@@ -121,7 +122,33 @@ def _improved(
         if scale != 1 and len(pairs) > 1:
             scale = _slope(first[i], second[j], ratio)
         shift = (second[j] - scale * first[i]).mean(axis=0)
+    pairs = _without_outliers(first, (second - shift) / scale, pairs, free=free)
     if free and len(pairs) < 2:
         return None
     gain = sum(gains[i, j] for i, j in pairs) - SHIFT_COST * free
     return Match(pairs, shift, scale, float(gain))
+
+
+def _without_outliers(
+    first: FloatArray, second: FloatArray, pairs: list[tuple[int, int]], *, free: bool
+) -> list[tuple[int, int]]:
+    """Leave out pairs whose clusters lie much farther apart than those of the other pairs, the farthest first.
+
+    With a shift that was estimated, each pair is compared with the shift of the others: three pairs are needed.
+
+    second : moved to the first
+    """
+    own = np.minimum(nearest_neighbour(first)[:, None], nearest_neighbour(second)[None])
+    while len(pairs) > 1 + free:
+        i, j = np.array(pairs).T
+        residual = second[j] - first[i]
+        if free:
+            residual = (residual - residual.mean(axis=0)) * len(pairs) / (len(pairs) - 1)
+        squared = (residual**2).sum(axis=1)
+        usual = np.sqrt((squared.sum() - squared) / (len(pairs) - 1))
+        excess = np.sqrt(squared) / np.maximum(OUTLYING * np.maximum(usual, SAMPLING_ERROR), UNIQUE * own[i, j])
+        worst = int(excess.argmax())
+        if excess[worst] <= 1:
+            break
+        pairs = pairs[:worst] + pairs[worst + 1 :]
+    return pairs

@@ -18,7 +18,7 @@ from clustrep.types import BoolArray, FloatArray, IntArray
 
 # A value is a level where it holds this share of all samples; a feature is discrete where levels hold this share (about
 # ten levels or fewer).
-SHARE_OF_A_LEVEL, SHARE_OF_LEVELS = 0.1, 0.5
+SHARE_OF_A_LEVEL, SHARE_OF_LEVELS = 0.1, 0.3
 # The tube around a line holds this share of the outer windows' points: without the most distant ones.
 TUBE = 0.9
 # A study lacks a piece where it has less than this share of the samples that the training share predicts.
@@ -44,7 +44,7 @@ def spread_ties(X: FloatArray, rng: np.random.Generator | FloatArray) -> FloatAr
 
     A discrete feature becomes its randomised ranks: flat, with the feature's own standard deviation. Ties of other
     features are spread evenly, up to the midpoints between the values. A level at either end, such as a limit of
-    detection, is drawn to the next value, and as wide as is usual for so many samples: that it is apart is no valley.
+    detection, is spread outwards from the quartile, as densely as the other values: that it is apart is no valley.
 
     Parameters
     ----------
@@ -69,12 +69,12 @@ def spread_ties(X: FloatArray, rng: np.random.Generator | FloatArray) -> FloatAr
             high = np.concatenate([middles, [2 * values[-1] - middles[-1]]])
             within = low[place] + uniform * (high - low)[place]
             spread[:, j] = np.where(counts[place] > 1, within, spread[:, j])
-            for end, beside, sign in ((0, 1, -1), (-1, -2, 1)):
+            for end, sign in ((0, -1), (-1, 1)):
                 if is_level[end]:
-                    first, third = np.quantile(X[X[:, j] != values[end], j], [0.25, 0.75])
-                    width = 2 * (third - first) * counts[end] / (len(X) - counts[end])
                     at_end = X[:, j] == values[end]
-                    spread[at_end, j] = values[beside] + sign * width * uniform[at_end]
+                    quartiles = np.quantile(X[~at_end, j], [0.25, 0.75])
+                    width = 2 * (quartiles[1] - quartiles[0]) * counts[end] / (len(X) - counts[end])
+                    spread[at_end, j] = quartiles[end] + sign * width * uniform[at_end]
     return spread
 
 

@@ -11,11 +11,11 @@ from clustrep.types import FloatArray
 
 # What a shift costs, in matched clusters: it explains one pair by itself, whatever the pair.
 SHIFT_COST = 1.0
-# A match is closer than this times the distance to the nearest own neighbour. Below one half it is unique by the
-# triangle inequality, and always kept; beyond, it must not be an outlier: farther than so many times the other pairs
-# are, as root mean square (at least the sampling error of the centres of small clusters, in sd). Shifts of single
-# clusters move all pairs alike; different clusters that were left over for each other are far apart beside those.
-LIMIT, UNIQUE, OUTLYING, SAMPLING_ERROR = 1.2, 0.5, 3.0, 0.3
+# A match is closer than this times the distance to the nearest own neighbour. Shifts of single clusters by 0.3 of their
+# separation move a pair up to 0.6 of it apart. Beyond that, no pair may be an outlier: so many times as far apart as
+# the other pairs, as root mean square (at least the sampling error of the centres of small clusters, in sd). Two
+# different clusters that were left over for each other lie far apart beside pairs that fit.
+LIMIT, UNIQUE, OUTLYING, SAMPLING_ERROR = 1.2, 0.6, 4.0, 0.3
 # A study that is stretched is stretched within its clusters, too: the scale is 1 or the ratio of the spreads within
 # clusters, up to this factor (log), which is three standard errors of a ratio from two clusters of 20 samples in two
 # dimensions. A ratio nearer to 1 than that is 1.

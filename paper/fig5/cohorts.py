@@ -14,8 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clustrep.checks import check_unique
-from clustrep.data.readers import read_tables
-from clustrep.data.readers.geo import cells_of
+from clustrep.data.readers.geo import GEO, cells_of
 from clustrep.data.readers.source import read_text
 from clustrep.data.readers.table import Request
 from clustrep.data.studies import Studies
@@ -147,7 +146,7 @@ def _named(paths: Iterable[Path], accession: str) -> list[Path]:
 
 def _series(path: Path) -> pd.DataFrame:
     """Read a series matrix, samples by probes, on the log scale."""
-    (table,) = read_tables([path], [path.name], Request())
+    (table,) = GEO.read(path, path.name, Request())
     if table.annotations is None:
         raise DataError(f"{path} is not a GEO series matrix: it should begin with lines such as !Series_title.")
     check_unique(list(table.frame.columns), "probe", str(path))

@@ -35,10 +35,10 @@ from clustrep.findings.cluster_tree import ClusterTree
 from clustrep.findings.clustering_tree import ClusteringTree, clustering_tree, study_for_tree
 from clustrep.findings.features import with_features
 from clustrep.findings.find import (
+    attempts_of,
     find_clusters,
     partition_of,
     studies_with_several,
-    with_coarser,
     with_partition,
     with_replicability,
 )
@@ -335,7 +335,7 @@ class Steps:
         answer = Preliminary(comparison, self.findings, reference)
         if reference is None or best_above(answer.choice) is not None:
             return answer
-        n_tried = len(with_coarser(self.configurations))
+        n_tried = sum(map(len, attempts_of(self.configurations)))
         detectable = detectable_of(self.given, n_tried, self.scale, self.plan.setting.source.root % 2**32)
         return replace(answer, found=replace(self.findings, detectable=detectable))
 

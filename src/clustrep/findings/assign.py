@@ -15,9 +15,6 @@ from clustrep.data.study import Study
 from clustrep.data.values import completed
 from clustrep.errors import DataError, DataWarning, warn
 from clustrep.files.saved import Saved
-from clustrep.findings.coordinates import principal_axes
-from clustrep.findings.model import starts_of, whitening
-from clustrep.findings.placement import locate
 from clustrep.findings.result import CONTINUOUS, MERGED, SEPARATED, Findings
 from clustrep.separation.valleys import FEWEST, centres_of
 from clustrep.text import listing
@@ -152,6 +149,9 @@ class Reference(Saved):
     def _shift(self, Z: FloatArray) -> tuple[FloatArray, float]:
         """Return how a new study lies: two of the clusters at least must agree about it."""
         if len(Z) >= 2 * FEWEST and len(self.letters) > 1:
+            from clustrep.findings.model import starts_of
+            from clustrep.findings.placement import locate
+
             located = locate(Z, self.centres, starts_of(Z, self.centres, 0))
             if (located.shares[:-1] * len(Z) >= FEWEST).sum() > 1:
                 return located.shift, located.scale
@@ -179,6 +179,9 @@ def with_reference(findings: Findings, given: Studies, compared: Studies) -> Fin
     """Return findings with what new samples are compared with; the studies are those read, and those aligned."""
     if findings.verdict not in (SEPARATED, CONTINUOUS) or findings.n_clusters < 2:
         return findings
+    from clustrep.findings.coordinates import principal_axes
+    from clustrep.findings.model import whitening
+
     tables = [completed(study.X).astype(float) for study in compared.values()]
     axes = principal_axes(np.concatenate(tables), np.repeat(np.arange(len(tables)), [len(X) for X in tables]))
     k = findings.n_clusters

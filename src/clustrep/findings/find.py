@@ -74,7 +74,7 @@ def find_clusters(
     tables = [table[:, columns] for table in tables]
     orders = [np.lexsort(table.T[::-1]) for table in tables]
     seed = int(make_generator(seed_of(source.root, Stream.TIES, "findings", 0)).integers(2**31))
-    propose = proposer(with_coarser(configurations), source, n_jobs)
+    attempts = attempts_of(configurations)
     with one_thread():
         rng = make_generator(np.random.SeedSequence(seed))
         sorted_tables = [X[order] for X, order in zip(tables, orders, strict=True)]
@@ -82,17 +82,22 @@ def find_clusters(
         known = (
             None if labels is None else [_known(labels[name], order) for name, order in zip(names, orders, strict=True)]
         )
-        models = [model_of(each, propose, seed, known) for each in every]
-        model = replace(best_of(models), pvalue=min(1.0, len(models) * best_of(models).pvalue))
-        is_separated = model.n_clusters > 1 and model.pvalue <= FALSE_FINDING
+        for attempt in attempts:
+            propose = proposer(attempt, source, n_jobs)
+            models = [model_of(each, propose, seed, known) for each in every]
+            best = best_of(models)
+            model = replace(best, pvalue=min(1.0, len(attempts) * len(models) * best.pvalue))
+            is_separated = model.n_clusters > 1 and model.pvalue <= FALSE_FINDING
+            if is_separated:
+                break
         return _findings(studies, names, tables, orders, columns, model, is_separated=is_separated)
 
 
-def with_coarser(configurations: Sequence[Configuration]) -> list[Configuration]:
-    """Return the configurations, and coarser ones where none is coarse: how many clusters a study has is not known.
+def attempts_of(configurations: Sequence[Configuration]) -> list[Sequence[Configuration]]:
+    """Return the configurations, and coarser ones for a second attempt: how many clusters a study has is not known.
 
-    A clusterer with a number of clusters is also asked for two, one without that number is helped by k-means. Otherwise
-    a cluster that one study has could be missed because no partition was coarse enough.
+    A clusterer with a number of clusters is then asked for two; one with a resolution, which cuts the finer the more
+    samples there are, is helped by k-means. Otherwise a cluster could be missed because no partition was coarse enough.
     """
     from sklearn.cluster import KMeans
 
@@ -100,11 +105,11 @@ def with_coarser(configurations: Sequence[Configuration]) -> list[Configuration]
     for name in dict.fromkeys(each.name for each in configurations):
         of_name = [each for each in configurations if each.name == name]
         numbers = [each.n_clusters for each in of_name if each.n_clusters is not None]
-        if not numbers:
+        if not numbers and hasattr(of_name[0].clusterer, "resolution"):
             coarser += configurations_of("k-means", KMeans(), (2,))
-        elif min(numbers) > 2:
+        elif numbers and min(numbers) > 2:
             coarser += configurations_of(name, of_name[0].clusterer, (2,))
-    return [*configurations, *coarser]
+    return [configurations, coarser] if coarser else [configurations]
 
 
 def proposer(configurations: Sequence[Configuration], source: Source, n_jobs: int | None) -> Propose:

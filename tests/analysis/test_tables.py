@@ -91,7 +91,7 @@ def test_one_and_two_features_are_drawn_as_they_are(embedding, studies):
     np.testing.assert_array_equal(places[:, 0], np.concatenate([study.X[:, 0] for study in one.values()]))
     assert not places[:, 1].any()
     assert names == ("gene3", "")
-    made = cr.analyse(WARD, one, n_clusters=[2], n_null=0, n_resamples=2, rng=0).placed(embedding)
+    made = cr.analyse(WARD, one, n_clusters=[2], n_null=0, n_resamples=2, scale="none", rng=0).placed(embedding)
     assert made.coordinates.tobytes() == places.tobytes()
 
 

@@ -107,15 +107,17 @@ FRONT_END = {
     *("studies", "features", "no_label", "transpose_only", "clusterer"),
     *("figures", "out", "force", "allow_failures", "config", "json", "quiet", "no_samples", "shard"),
     *("device", "neighbours", "resolution", "write_h5ad"),
+    # Steps of a pipeline, the context and the figures of the library.
+    *("embed", "impute", "engine", "embedding"),
 }
 
 
 @pytest.mark.parametrize(
     ("command", "functions"),
     [
-        ("run", [cr.analyse, cr.Studies.read, cr.Studies.normalised, cr.Studies.scaled]),
-        ("local", [cr.analyse, cr.Studies.read, cr.Studies.normalised, cr.Studies.scaled]),
-        ("demo", [cr.analyse]),
+        ("run", [cr.analyse, cr.RunOptions, cr.Studies.read, cr.Studies.normalised, cr.Studies.scaled]),
+        ("local", [cr.analyse, cr.RunOptions, cr.Studies.read, cr.Studies.normalised, cr.Studies.scaled]),
+        ("demo", [cr.analyse, cr.RunOptions]),
         ("stability", [cr.stability.validate, cr.Studies.read, cr.Studies.normalised, cr.Studies.scaled]),
         ("test", [cr.stability.cluster_test, cr.Studies.read, cr.Studies.normalised, cr.Studies.scaled]),
         ("inspect", [cr.analyse, cr.Studies.read, cr.Studies.normalised, cr.Studies.scaled]),

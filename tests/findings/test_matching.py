@@ -11,6 +11,7 @@ from clustrep.findings.matching import (
     LIMIT,
     SHIFT_COST,
     _improved,
+    _without_outliers,
     match_centres,
     nearest_neighbour,
     scale_of,
@@ -70,8 +71,9 @@ def test_without_a_shift_the_assignment_is_the_best_of_all(seed):
     rng = np.random.default_rng(seed)
     first, second = 3 * rng.normal(size=(4, 2)), 3 * rng.normal(size=(3, 2))
     match = _improved(first, second, None, 1.0, 1.0)
-    gains = [gain_of(first, second, pairs, np.zeros(2)) for pairs in partial_matchings(4, 3)]
-    assert match.gain == pytest.approx(max(gains))
+    best = max(partial_matchings(4, 3), key=lambda pairs: gain_of(first, second, pairs, np.zeros(2)))
+    kept = _without_outliers(first, second, list(best), free=False)
+    assert match.gain == pytest.approx(gain_of(first, second, kept, np.zeros(2)))
     assert len({i for i, _ in match.pairs}) == len({j for _, j in match.pairs}) == len(match.pairs)
 
 
@@ -84,6 +86,16 @@ def test_a_shifted_copy_is_matched_in_any_order(seed):
     assert sorted(match.pairs) == sorted((int(i), j) for j, i in enumerate(order))
     np.testing.assert_allclose(match.shift, shift, atol=1e-9)
     assert match.gain == pytest.approx(4 - SHIFT_COST)
+
+
+def test_clusters_left_over_for_each_other_are_no_match():
+    first = np.array([[0.0, 0], [12, 0], [6, 9]])
+    second = np.array([[0.1, 0], [12, 0.1], [6, -1]])  # the third is another cluster, as far as its neighbours
+    assert sorted(match_centres(first, second).pairs) == [(0, 0), (1, 1)]
+    shifted = second + 40.0
+    assert sorted(match_centres(first, shifted).pairs) == [(0, 0), (1, 1)]
+    near = np.array([[0.1, 0], [12, 0.1], [6, 6.0]])  # moved by less than 0.6 of its distance to the others
+    assert sorted(match_centres(first, near).pairs) == [(0, 0), (1, 1), (2, 2)]
 
 
 def test_no_shift_wins_ties():

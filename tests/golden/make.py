@@ -47,6 +47,7 @@ def results():
         cr.local_replicability(two, train=alpha, test=beta, **few),
         analysis,
         analysis.clustering_tree,
+        analysis.findings.reference,
         cr.separation.density_valleys(two, studies, rng=1),
         cr.federated.combine(sites),
         of_one.stability(two, X, **few),

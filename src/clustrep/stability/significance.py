@@ -216,7 +216,7 @@ def whitened(X: FloatArray) -> FloatArray:
     if n < p + 2 or s[-1] <= s[0] * max(n, p) * np.finfo(float).eps:
         raise DataError(
             f"{option('whiten')} needs data whose {p} features vary independently, in at least {p + 2} samples; here "
-            f"are {n:,}. Choose fewer features."
+            f"are {n:,}. Choose fewer features (on the command line --features FILE)."
         )
     return np.asarray(u * np.sqrt(n - 1))
 

@@ -139,7 +139,7 @@ def test_what_is_for_h5ad_needs_an_h5ad_file(tmp_path, h5ad, parameter):
         ParameterError, match=rf"{parameter}='donor' is for h5ad files and Zarr stores, and there is none among these"
     ):
         cr.Studies.read(path, **{parameter: "donor"})
-    with pytest.raises(ParameterError, match=rf"{parameter} must be a name or None, got 3"):
+    with pytest.raises(ParameterError, match=rf"{parameter} must be a name, got 3"):
         cr.Studies.read(h5ad(make()), **{parameter: 3})
 
 

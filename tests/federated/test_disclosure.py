@@ -96,7 +96,7 @@ def test_rules_over_samples_are_refused_and_the_choice_is_named(clusterer):
         cr.federated.learn(clusterer, named_study(), **RUN)
     assert caught.value.parameter == "clusterers"
     assert "linear discriminants" in str(caught.value)
-    assert "DecisionTreeClassifier(min_samples_leaf=10)" in str(caught.value)
+    assert "a decision tree with leaves of 10 samples" in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,19 @@ def test_the_table_is_that_of_python(results, folder, frames, like):
     pd.testing.assert_frame_equal(table_of(done.stdout), expected, check_dtype=False)
     counts = "; ".join(f"{name}: {n}" for name, n in expected["cluster"].value_counts().sort_index().items())
     assert done.stderr.startswith(f"30 samples: {counts}. ")
-    assert (f"measured like {like}" if like else "sd within clusters") in done.stderr
+    assert (f"measured like {like}" if like else "No shift is estimated") in done.stderr
+
+
+def test_the_shift_of_a_new_study_is_told(results, folder, frames):
+    frame = frames["gamma"].drop(columns="subtype")
+    many = pd.concat([frame + 4 + 0.01 * i for i in range(5)])
+    many.index = [f"n{i}" for i in range(len(many))]
+    many.to_csv("many.csv", index_label="sample")
+    done = invoke("assign", "many.csv", "--to", results, "--no-label")
+    expected = cr.load(results / "clusters.npz").assign(many)
+    pd.testing.assert_frame_equal(table_of(done.stdout), expected, check_dtype=False)
+    assert expected.attrs["shift"] > 1
+    assert f"shifted by {expected.attrs['shift']:.1f} sd within clusters" in done.stderr
 
 
 def test_a_file_and_json_hold_the_same(results, folder):
@@ -53,7 +65,7 @@ def test_a_file_and_json_hold_the_same(results, folder):
     assert Path("new.csv").read_text() == plain
     said = json.loads(invoke("assign", "gamma.csv", "--to", results, *READING, "--json").stdout)
     assert [row["cluster"] for row in said["samples"]] == table_of(plain)["cluster"].tolist()
-    assert said["shift"] > 0
+    assert (said["shift"], said["scale"]) == (0.0, 1.0)
 
 
 def test_features_as_rows_give_the_same_table(results, folder, frames):

@@ -42,7 +42,7 @@ def test_the_table_is_that_of_python(results, folder, frames, like):
     pd.testing.assert_frame_equal(table_of(done.stdout), expected, check_dtype=False)
     counts = "; ".join(f"{name}: {n}" for name, n in expected["cluster"].value_counts().sort_index().items())
     assert done.stderr.startswith(f"30 samples: {counts}. ")
-    assert (f"measured like {like}" if like else "No shift is estimated") in done.stderr
+    assert (f"measured like {like}" if like else "No shift is corrected") in done.stderr
 
 
 def test_the_shift_of_a_new_study_is_told(results, folder, frames):

@@ -87,7 +87,7 @@ def summary_of(frame: pd.DataFrame, like: str | None) -> str:
     if like is not None:
         shift = f"They are taken as measured like {like}."
     elif frame.attrs["shift"] == 0 and frame.attrs["scale"] == 1:
-        shift = "No shift is estimated: too few samples, or fewer than two of the clusters."
+        shift = "No shift is corrected: there is none, or too few samples or clusters show one."
     else:
         shift = (
             f"As a whole they are shifted by {frame.attrs['shift']:.1f} sd within clusters, with scale "

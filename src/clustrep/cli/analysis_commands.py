@@ -35,6 +35,7 @@ from clustrep.cli.input_files import (
 from clustrep.cli.output import (
     CHECKPOINT,
     CLAIM,
+    CLUSTERS,
     CONFIG,
     RESULT,
     Output,
@@ -81,7 +82,7 @@ def run(ctx: click.Context, /, **settings: Any) -> None:
 
     \b
     Example:
-      clustrep run mainz.csv transbig.csv vdx.csv --scale study --k 2:8 --out breast
+      clustrep run mainz.csv transbig.csv vdx.csv --k 2:8 --out breast
       clustrep run atlas.h5ad --study-key donor --rep X_pca --clusterer leiden --resolution 0.1:2.0
     """
     check_files(settings)
@@ -437,7 +438,9 @@ def write_analysis(
     tables = tables_of(analysis)
     for name, cohort in (cohorts or {}).items():
         tables[f"data/{name}.csv"] = partial(cohort_table, cohort)
-    others = {}
+    others: dict[str, Callable[[Path], Any]] = {}
+    if analysis.findings.reference is not None:
+        others[CLUSTERS] = analysis.findings.reference.save
     if settings.get("write_h5ad"):
         others[ANNOTATED] = partial(write_cells, settings["studies"][0], analysis, settings["study_key"])
     report = Report(analysis)

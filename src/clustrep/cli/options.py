@@ -206,9 +206,13 @@ def scaling(*, auto: bool = False) -> Callable[[Command], Command]:
     )
 
 
-_what_to_read = several(
+_labels = several(
     click.option("--label", "--labels", metavar="COLUMN", help="The column that holds the samples' known class."),
     click.option("--no-label", is_flag=True, help="No column is a known class."),
+)
+
+_what_to_read = several(
+    _labels,
     click.option("--features", type=FILE, metavar="FILE", help="Keep the features that this file lists, one per line."),
 )
 
@@ -238,6 +242,7 @@ _how_to_read = several(
 )
 
 reading = several(_what_to_read, scaling(), _how_to_read)
+reading_new = several(_labels, _how_to_read)  # samples whose features and scale are those of a run
 reading_to_analyse = several(_what_to_read, scaling(auto=True), _how_to_read)
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 CONFIG = "config.toml"
 RESULT = "result.npz"
+CLUSTERS = "clusters.npz"  # what new samples are compared with, for `clustrep assign`
 CHECKPOINT = "checkpoint"  # in the folder's state: what a run has finished, also after its end, for a longer one
 PAGE = "report.html"
 NO_FIGURES = "none"

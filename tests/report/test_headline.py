@@ -51,7 +51,7 @@ def test_continuous_structure():
     assert findings.verdict == "continuous structure"
     assert said[0].text == (
         "Continuous structure: the partition replicates better than under the null model (ward, k = 3, ARI 0.80, "
-        "p = 0.01), but no clusters are separated."
+        "p = 0.01 for score and separateness together), but no clusters are separated."
     )
 
 

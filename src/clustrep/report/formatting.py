@@ -78,8 +78,8 @@ def amount(entry: Mapping[str, Any]) -> str:
 
     Examples
     --------
-    >>> amount({"n": 44, "share": 0.263})
-    '44 (26 %)'
+    >>> amount({"n": 44, "share": 0.263}), amount({"status": "undetermined", "n": 0, "share": 0.0})
+    ('44 (26 %)', '–')
     """
     if entry.get("status") == UNDETERMINED:
         return MISSING

@@ -128,37 +128,37 @@ def test_the_simplest_is_above_the_null_model(high, expected):
 
 
 @pytest.mark.parametrize(
-    ("high", "trivial", "best", "chosen", "focus"),
+    ("high", "trivial", "best", "chosen"),
     [
-        ((), (0, 0, 0), 2, 2, 2),
-        ((0,), (0, 0, 0), 2, 3, 3),  # the best is not above the null model
-        ((0, 1), (0, 0, 0), 2, 4, 4),
-        ((0, 1, 2), (0, 0, 0), 2, None, 2),
-        ((), (2, 0, 0), 3, 2, 3),  # the best is, if not as far as another, which has too many single clusters
-        ((1,), (2, 0, 0), 3, 2, 2),
-        ((0, 1, 2), (2, 2, 2), None, None, None),
-        ((0,), (2, 2, 2), None, 3, 3),
+        ((), (0, 0, 0), 2, 2),
+        ((0,), (0, 0, 0), 2, 3),  # the best is not above the null model
+        ((0, 1), (0, 0, 0), 2, 4),
+        ((0, 1, 2), (0, 0, 0), 2, None),
+        ((), (2, 0, 0), 3, 2),  # the best is, if not as far as another, which has too many single clusters
+        ((1,), (2, 0, 0), 3, 2),
+        ((0, 1, 2), (2, 2, 2), None, None),
+        ((0,), (2, 2, 2), None, 3),
     ],
 )
-def test_the_focus_is_the_best_if_it_is_above_the_null_model(high, trivial, best, chosen, focus):
+def test_what_is_chosen_has_most_evidence_above_the_null_model(high, trivial, best, chosen):
     comparison = comparison_by_hand([[0.9] * 20, [0.7] * 20, [0.6] * 20], [2, 3, 4], trivial=trivial)
     reference = reference_by_hand(comparison, [[0.9], [0.7], [0.6]], null_scores(3, high, by=0.75))
     choice = comparison.choice(reference)
-    assert ks(choice.best, choice.chosen, choice.focus) == [best, chosen, focus]
+    assert ks(choice.best, choice.chosen) == [best, chosen]
     assert [choice.is_above(one) for one in choice.candidates] == [c not in high for c in range(3)]
     alone = comparison.choice()
-    assert ks(alone.best, alone.chosen, alone.focus) == [best] * 3
+    assert ks(alone.best, alone.chosen) == [best] * 2
     assert not any(alone.is_above(one) for one in alone.candidates)  # as far as that is known
 
 
-def test_of_rivals_the_one_with_most_evidence_is_the_focus():
+def test_of_rivals_the_one_with_most_evidence_is_chosen():
     comparison = comparison_by_hand([[0.9, 0.7, 0.9, 0.8], [0.8, 0.8, 0.8, 0.8], [0.2, 0.2, 0.2, 0.2]], [2, 3, 4])
     null = np.random.default_rng(0).normal(scale=0.05, size=(199, 3, 1))
     near = reference_by_hand(comparison, [[0.8], [0.8], [0.2]], null + np.array([[0.5], [0.1], [0.1]]))
     choice = comparison.choice(near)
-    assert ks(choice.best, *choice.best.rivals, choice.focus) == [2, 3, 3]
+    assert ks(choice.best, *choice.best.rivals, choice.chosen) == [2, 3, 3]
     far = reference_by_hand(comparison, [[0.5], [0.8], [0.9]], null + np.array([[0.5], [0.8], [0.1]]))
-    assert ks(comparison.choice(far).focus, comparison.choice(far).chosen) == [4, 4]
+    assert ks(comparison.choice(far).chosen) == [4]
 
 
 @pytest.mark.parametrize(("n_above", "chosen"), [(4, True), (5, False)])
@@ -273,7 +273,7 @@ def test_single_clusters_count_zero_beside_a_null_model(three, statistic):
 def test_where_everything_is_a_single_cluster_nothing_is_chosen(three):
     result = cr.compare({"one": DBSCAN(eps=1e3)}, three, n_resamples=3, rng=0)
     for choice in (result.choice(), result.choice(cr.null_reference(result, 19))):
-        assert choice.best is choice.chosen is choice.simplest is choice.focus is None
+        assert choice.best is choice.chosen is choice.simplest is None
         frame = choice.to_frame()
         assert frame[["eligible", "rival", "probability_best", "score"]].to_numpy().tolist() == [[False, False, 0, 1]]
     assert frame[["observed", "excess", "pvalue", "adjusted"]].to_numpy().tolist() == [[0, 0, 1, 1]]

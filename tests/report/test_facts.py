@@ -16,6 +16,7 @@ import clustrep as cr
 from clustrep.errors import ReplicateWarning
 from clustrep.findings.features import clear_features, feature_sentences
 from clustrep.findings.result import VERDICTS
+from clustrep.findings.verdict import best_above
 from clustrep.report.columns import known_columns, plain_value
 
 
@@ -120,6 +121,22 @@ def test_a_comparison_claims_no_verdict(unimodal):
     said = cr.Report(unimodal.comparison, unimodal.reference).facts["verdict"]
     assert said
     assert not {item["kind"] for item in said} & {verdict.replace(" ", "-") for verdict in VERDICTS}
+
+
+def test_the_focus_of_a_comparison_is_what_its_headline_names(parts):
+    facts = cr.Report(parts["comparison"], parts["null"]).facts
+    choice = parts["comparison"].choice(parts["null"])
+    named = best_above(choice) or choice.best
+    assert facts["answer"]["focus"]["k"] == named.n_clusters
+    assert any(named.label in item["text"] for item in facts["verdict"])
+
+
+def test_one_study_is_told_as_one(studies):
+    made = cr.analyse(AgglomerativeClustering(), [studies["alpha"]], n_clusters=[2, 3], n_null=0, n_resamples=2, rng=0)
+    facts = cr.Report(made).facts
+    assert "random halves of one study, alpha (n = 30)" in facts["methods"][0]
+    assert [(row["study"], row["samples"]) for row in facts["data"]["rows"]] == [("alpha", 30)]
+    assert "heterogeneity" not in facts["answer"]
 
 
 def test_cautions_are_those_of_the_pairs(analysis):

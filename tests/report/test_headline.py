@@ -35,6 +35,11 @@ def test_separated_clusters():
     assert said[4].text == "No outlier study. Heterogeneity between pairs: I² = 54 %."
 
 
+def test_two_studies_are_both_studies():
+    findings = findings_of([["found"] * 2] * 2, [[10] * 2, [5] * 2], "ab")
+    assert told(findings, choice())[1][0].text == "2 separated clusters (p = 0.001), each found in both studies."
+
+
 def test_the_clusterer_with_the_number_of_the_findings_is_in_focus():
     _, said = told(BOTH, choice(best=0, ks=(3, 2, 4)))
     assert said[1].text.startswith("Best clusterer with 2 clusters: ward, k = 2; replicability (ARI) 0.80,")

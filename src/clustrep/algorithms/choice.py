@@ -185,20 +185,6 @@ class Choice:
         return bool(self.trivial_share.size) and bool((self.trivial_share > MOSTLY).all())
 
     @property
-    def focus(self) -> Candidate | None:
-        """The candidate to look at closely.
-
-        Of the best and its rivals, the candidate with the highest excess over data without clusters; where none of
-        these is above such data, the candidate with the highest excess of all; the best where no candidate is above
-        them, or where there is no reference.
-        """
-        if self.best is None or self.against is None or self.chosen is None:
-            return self.best or self.chosen
-        near = [candidate for candidate in (self.best, *self.best.rivals) if self.is_above(candidate)]
-        excess = self.against.excess
-        return max(near, key=lambda candidate: excess[self.place(candidate)], default=self.chosen)
-
-    @property
     def nothing(self) -> str:
         """The words for "none of the candidates" in a sentence."""
         return "no k" if all(candidate.n_clusters is not None for candidate in self.candidates) else "nothing"

@@ -182,7 +182,7 @@ def warn_of_scales(studies: Studies) -> None:
         return
     names = " and ".join(repr(studies.features[place]) for place in largest[:n_deciding])
     warn(
-        f"{together[n_deciding - 1]:.0%} or more of the variance in every study is that of "
+        f"At least {min(int(100 * together[n_deciding - 1]), 99)} % of the variance in every study is that of "
         f"{plural(n_deciding, 'feature')} of {n_features} ({names}), and so are distances between samples. Bring the "
         f"features to one scale with {argument('scale', 'pooled')}.",
         DataWarning,

@@ -58,12 +58,13 @@ def _where(findings: Findings) -> str:
     if n_studies == 1:
         return ", in one study: whether another study has them is not tested"
     found = np.isin(findings.status, (FOUND, MERGED, SPLIT)).sum(axis=1)
+    everywhere = "both studies" if n_studies == 2 else f"all {n_studies} studies"
     if (found == n_studies).all():
-        return f", each found in all {n_studies} studies"
+        return f", each found in {everywhere}"
     parts = []
     for c, letter in enumerate(findings.letters):
         if found[c] == n_studies:
-            where = f"in all {n_studies} studies"
+            where = f"in {everywhere}"
         elif found[c] == 1 and (findings.status[c] == NOT_FOUND).sum() == n_studies - 1:
             there = np.isin(findings.status[c], (FOUND, MERGED, SPLIT))
             where = f"in {findings.names[int(there.argmax())]} alone"

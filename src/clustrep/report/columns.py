@@ -50,9 +50,18 @@ class Column(NamedTuple):
 
 @cache
 def known_columns() -> dict[str, Column]:
-    """Read the list of columns; those that are named after a study or a cluster are not in it."""
+    """Read the list of columns; those that are named after a study or a cluster are not in it.
+
+    One that means something else in a kind of table has another line, such as "features.of".
+    """
     rows = csv.DictReader(page_file("columns.csv").splitlines())
     return {row.pop("column"): Column(**row) for row in rows}
+
+
+def _known(table: str, column: str) -> Column:
+    """Return how a column is written: as in this kind of table, where it has a line of its own, else as in all."""
+    known = known_columns()
+    return known.get(f"{table}.{column}") or known.get(column) or Column()
 
 
 def table_of(frame: pd.DataFrame, name: str, title: str, columns: Sequence[str] = ()) -> Table:
@@ -62,7 +71,8 @@ def table_of(frame: pd.DataFrame, name: str, title: str, columns: Sequence[str] 
         if len(kept) > MOST_COLUMNS and column in kept:
             kept.remove(column)
     kept = kept[:MOST_COLUMNS]
-    known = {column: known_columns().get(str(column), Column()) for column in kept}
+    kind = name.partition("-")[0]
+    known = {column: _known(kind, str(column)) for column in kept}
     return {
         "id": name,
         "title": title,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -84,7 +84,7 @@ def facts_of(material: Material, title: str | None = None) -> tuple[Facts, dict[
         "sections": story.sections,
         "methods": methods_of(material.comparison, material.reference, findings),
         "warnings": [*material.warnings, *filter(None, [material.failures.sentence("score")])],
-        "data": _data(studies) if studies else None,
+        "data": _data(words.studies_as_read(studies, findings)) if studies else None,
         "provenance": rows_of(runs[0]) if runs else [],
     }
     return facts, story.figures
@@ -160,7 +160,7 @@ def answer_of(material: Material) -> dict[str, Any]:
             "rivals": [_candidate(rival, choice) for rival in rivals],
             "focus": _candidate(material.focus, choice),
         }
-    if material.replicability is not None:
+    if material.replicability is not None and len(material.replicability.names) > 2:  # two are a single pair
         answer["heterogeneity"] = plain_value(material.replicability.heterogeneity)
     return answer
 
@@ -212,7 +212,7 @@ def _studies(findings: Findings, material: Material) -> dict[str, Any]:
     return {"text": list(filter(None, text)), "table": table}
 
 
-def _data(studies: dict[str, dict[str, Any]]) -> Table:
+def _data(studies: Mapping[str, Mapping[str, Any]]) -> Table:
     frame = pd.DataFrame([{"study": name, **about} for name, about in studies.items()])
     return table_of(frame.rename(columns={"scale": "scaling"}), "data-table", "Data as they were read")
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from clustrep.findings.plot import percent_of
-from clustrep.findings.result import SIGNS
+from clustrep.findings.result import SIGNS, UNDETERMINED
 
 MISSING = "–"
 # A score this close to 0 is rounding error, not a number to write with an exponent.
@@ -74,13 +74,15 @@ def sign_name(status: Any) -> str:
 
 
 def amount(entry: Mapping[str, Any]) -> str:
-    """Write how many samples of a study are in a cluster, and which share that is.
+    """Write how many samples of a study are in a cluster, and which share that is; "–" where that is undetermined.
 
     Examples
     --------
-    >>> amount({"n": 44, "share": 0.263})
-    '44 (26 %)'
+    >>> amount({"n": 44, "share": 0.263}), amount({"status": "undetermined", "n": 0, "share": 0.0})
+    ('44 (26 %)', '–')
     """
+    if entry.get("status") == UNDETERMINED:
+        return MISSING
     return f"{count(entry['n'])} ({percent_of(entry['share'])})"
 
 

@@ -15,6 +15,7 @@ from clustrep.errors import ParameterError
 from clustrep.execution.failures import Failures
 from clustrep.federated.joint import Combined
 from clustrep.findings.result import Findings
+from clustrep.findings.verdict import best_above
 from clustrep.null.null_scores import NullReference
 from clustrep.results import RESULTS
 
@@ -84,9 +85,11 @@ class Material:
         references = [result for result in _all(results, NullReference) if result.is_comparison]
         reference = references[0] if references and comparison is not None else None
         choice = None if comparison is None else comparison.choice(reference)
+        # What the headline names: the best above the null model, else the best.
+        focus = None if choice is None else best_above(choice) or choice.best
         said = [] if findings is None else [*headline_of_findings(findings)]
         if comparison is not None and choice is not None:
-            said += headline_of_comparison(choice, obstacle_to(comparison, choice.focus))
+            said += headline_of_comparison(choice, obstacle_to(comparison, focus))
         others = [result for result in results if result is not findings and result is not reference]
         # The failures of single configurations are among those of the comparison.
         inside = () if comparison is None else (Replicability,)
@@ -97,7 +100,7 @@ class Material:
             comparison=comparison,
             reference=reference,
             choice=choice,
-            focus=None if choice is None else choice.focus,
+            focus=focus,
             replicability=next(iter(_all(results, Replicability)), None),
             others=tuple(others),
             failures=Failures.merge(list(map(Failures, failing))),

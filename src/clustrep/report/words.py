@@ -6,7 +6,8 @@ rewords it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from clustrep.agreement.agreements import in_sentence
 from clustrep.agreement.cluster_indices import INDICES
@@ -43,8 +44,10 @@ TITLE_OF_TESTS = "Are there clusters?"
 # How the number of clusters follows, by verdict.
 NUMBER = {
     SEPARATED: "The number of clusters follows from the density valleys below, not from the highest score.",
-    CONTINUOUS: "The partition shown is the one with the highest score of those that exceed their null distribution.",
-    NO_EVIDENCE: "No score exceeds its null distribution: there is no evidence for any number of clusters above one.",
+    CONTINUOUS: "The partition shown is the one with the highest score of those that exceed the null model in score "
+    "and separateness together.",
+    NO_EVIDENCE: "No partition exceeds the null model in score and separateness: there is no evidence for any number "
+    "of clusters above one.",
     INCONCLUSIVE: "No number of clusters is established.",
 }
 ABOUT_LOCAL = (
@@ -208,8 +211,8 @@ def methods_of(
     run, ks = settings_of(provenance), sorted({k for k in comparison.n_clusters if k is not None})
     names = [f"{name}{_values(comparison, places)}" for name, places in comparison.curves.items()]
     text = template("methods.txt", plural, joined).render(
-        studies=provenance["studies"],
-        scaling=_scaling(next(iter(provenance["studies"].values()))["scale"]),
+        studies=studies_as_read(provenance["studies"], findings),
+        scaling=_scaling(next(iter(provenance["studies"].values()))["scale"], findings),
         findings=findings,
         names=names,
         ks=span(ks) if ks else "",
@@ -231,8 +234,24 @@ def methods_of(
     return [" ".join(filter(None, text.split("\n"))), f"Clusterers: {parameters}.", f"Reference: {CITATION}"]
 
 
-def _scaling(scaling: str) -> str:
-    """Say how counts were normalised and features scaled, as `Study.scaling` names both."""
+def studies_as_read(
+    studies: Mapping[str, Mapping[str, Any]], findings: Findings | None
+) -> dict[str, Mapping[str, Any]]:
+    """Return what is known of each study: of findings of one study, whose random halves are compared, of the whole."""
+    if findings is None or len(findings.names) > 1 or not studies:
+        return dict(studies)
+    half = next(iter(studies.values()))
+    about = {name: value for name, value in half.items() if name != "digest"}
+    return {findings.names[0]: {**about, "samples": int(findings.sizes[0])}}
+
+
+def _scaling(scaling: str, findings: Findings | None) -> str:
+    """Say how counts were normalised and features scaled, as `Study.scaling` names both.
+
+    Of studies that come unscaled, the alignment of the findings says what was done.
+    """
+    if scaling == "none" and findings is not None and findings.alignment:
+        return ""
     steps, reference, name = scaling.partition(REFERENCE)  # the name of a study may hold anything
     words = [SCALES.get(step, f"scaled by {step}") for step in steps.split(", ") if step]
     return " and ".join([*words, *([f"scaled by the mean and standard deviation of {name}"] if reference else [])])

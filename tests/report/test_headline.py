@@ -86,7 +86,7 @@ def test_a_comparison_alone_is_compared_with_its_null_distribution():
     texts = [item.text for item in headline_of_comparison(choice(adjusted=[0.3, 0.01, 1]), None)]
     assert texts[1] == "ward, k = 3 replicates better than under the null model (adjusted p = 0.01)."
     texts = [item.text for item in headline_of_comparison(choice(adjusted=[0.3, 0.2, 1]), None)]
-    assert texts[1] == "No score exceeds its null distribution (smallest adjusted p = 0.2)."
+    assert texts[1] == "No partition exceeds the null model in score and separateness (smallest adjusted p = 0.2)."
     assert len(headline_of_comparison(choice(), None)) == 1
 
 

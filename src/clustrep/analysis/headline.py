@@ -113,9 +113,10 @@ def _beside_null(choice: Choice) -> str:
         return ""
     above = best_above(choice)
     if above is None:
-        return f"No score exceeds its null distribution (smallest adjusted {p_text(choice.against.smallest)})."
+        p = p_text(choice.against.smallest)
+        return f"No partition exceeds the null model in score and separateness (smallest adjusted {p})."
     p = p_text(float(choice.against.adjusted[choice.place(above)]))
-    return f"{above.label} replicates better than under the null model (adjusted {p})."
+    return f"{above.label} replicates better than under the null model (score and separateness together, adjusted {p})."
 
 
 def _best(findings: Findings, choice: Choice, focus: Candidate) -> str:

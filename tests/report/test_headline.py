@@ -84,7 +84,9 @@ def test_a_study_in_the_way_is_named_with_what_to_try():
 
 def test_a_comparison_alone_is_compared_with_its_null_distribution():
     texts = [item.text for item in headline_of_comparison(choice(adjusted=[0.3, 0.01, 1]), None)]
-    assert texts[1] == "ward, k = 3 replicates better than under the null model (adjusted p = 0.01)."
+    assert texts[1] == (
+        "ward, k = 3 replicates better than under the null model (score and separateness together, adjusted p = 0.01)."
+    )
     texts = [item.text for item in headline_of_comparison(choice(adjusted=[0.3, 0.2, 1]), None)]
     assert texts[1] == "No partition exceeds the null model in score and separateness (smallest adjusted p = 0.2)."
     assert len(headline_of_comparison(choice(), None)) == 1

@@ -397,8 +397,9 @@ class Space:
 
 def _transformed(fitted: Any, X: FloatArray) -> FloatArray:
     result: Any = np.array(X)  # a copy, because a transformer may change it
-    for _, step in fitted.steps:  # one by one: a pipeline takes a step that keeps nothing of its fit for unfitted
-        result = result if step in (None, "passthrough") else step.transform(result)
+    # One by one: a pipeline takes a step that keeps nothing of its fit for unfitted.
+    for _, step in getattr(fitted, "steps", [("", fitted)]):
+        result = result if step is None or isinstance(step, str) else step.transform(result)
     table = np.asarray(result if not hasattr(result, "toarray") else result.toarray())
     if table.ndim != 2 or len(table) != len(X):
         raise ReplicateFailure(NOT_A_TABLE)

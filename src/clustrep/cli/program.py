@@ -21,7 +21,7 @@ MODULES = {
     "test": "clustrep.cli.one_study_commands",
     "report": "clustrep.cli.file_commands",
     "inspect": "clustrep.cli.file_commands",
-    "assign": "clustrep.cli.assign_command",
+    "assign": "clustrep.cli.assign_commands",
     "learn": "clustrep.federated.commands",
     "score": "clustrep.federated.commands",
     "combine": "clustrep.federated.commands",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -86,7 +86,7 @@ def run(ctx: click.Context, /, **settings: Any) -> None:
       clustrep run atlas.h5ad --study-key donor --rep X_pca --clusterer leiden --resolution 0.1:2.0
     """
     check_files(settings)
-    if settings["write_h5ad"] and (len(settings["studies"]) > 1 or not settings["study_key"]):
+    if settings["write_h5ad"] and not (settings["study_key"] and _is_only(settings["studies"], "h5ad files")):
         raise click.UsageError("--write-h5ad needs one h5ad file that holds all studies, with --study-key.")
     if settings["write_h5ad"] and settings["no_samples"]:
         raise click.UsageError("--write-h5ad and --no-samples exclude each other.")
@@ -151,21 +151,20 @@ def check_files(settings: dict[str, Any], *, fewest: int = 1) -> None:
     """Refuse fewer studies than a command needs, as far as that is known before files are read."""
     if not settings["studies"]:
         raise click.UsageError("name one file for each study; or try `clustrep demo`.")
-    holds_one = not settings["study_key"] and not _is_file_of_r(settings["studies"][0])
+    holds_one = not settings["study_key"] and not _is_only(settings["studies"], "files of R")  # of several objects
     if fewest > 1 and len(settings["studies"]) == 1 and holds_one:
         raise click.UsageError(
-            "needs at least two studies: name two or more files, or, for an h5ad file that holds several studies, the "
-            "column that names the study with --study-key. `clustrep run` takes one study."
+            "needs at least two studies: name two or more files, or, for a file of AnnData or R that holds several "
+            "studies, the column that names the study with --study-key. `clustrep run` takes one study."
         )
 
 
-def _is_file_of_r(path: Path) -> bool:
-    """Whether a file may hold several objects, each of them a study; what cannot be read is refused later."""
+def _is_only(paths: Sequence[Path], files: str) -> bool:
+    """Whether there is a single file, of these formats; what cannot be read is refused later."""
     from clustrep.data.readers import reader_of
-    from clustrep.data.readers.r_data import R_DATA
 
     try:
-        return reader_of(path) is R_DATA
+        return len(paths) == 1 and reader_of(paths[0]).files == files
     except DataError:
         return False
 

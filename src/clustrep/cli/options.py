@@ -232,7 +232,7 @@ _how_to_read = several(
         help="Rows are features in the file of this study. May be repeated.",
     ),
     click.option("--header/--no-header", default=None, help="Whether the first line names the features."),
-    click.option("--study-key", "--study", metavar="COLUMN", help="h5ad: the column of obs that names the study."),
+    click.option("--study-key", "--study", metavar="COLUMN", help="h5ad, R: the column that names the study."),
     click.option("--rep", metavar="NAME", help="h5ad: X, a layer, or a representation such as X_pca."),
     click.option("--genes", metavar="COLUMN", help="Probes to genes: the column of genes, of R's objects or --map."),
     click.option(

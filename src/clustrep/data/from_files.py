@@ -156,7 +156,8 @@ def _check_applies(request: Request, reader: Reader, path: Path, name: str, name
 
 
 def _files_that_take(parameter: str) -> str:
-    return " and ".join(reader.files for reader in READERS if parameter in reader.takes)
+    *first, last = (reader.files for reader in READERS if parameter in reader.takes)
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -158,7 +158,7 @@ class Studies(Mapping[str, Study]):
         normalise: Normalise = "none",
         target_sum: float | None = None,
     ) -> Studies:
-        r"""Read one study from each file, or several from an h5ad file; formats are recognised by content.
+        r"""Read one study from each file, or several from one of AnnData or R; formats are recognised by content.
 
         The formats are CSV, TSV and other delimited text, and GEO series matrices, all of them also packed by gzip,
         bzip2 or xz; Parquet (needs pyarrow); h5ad and Zarr stores of AnnData (need anndata); R's .rda and .rds
@@ -180,8 +180,8 @@ class Studies(Mapping[str, Study]):
             Whether the first line of delimited text holds the features' names; by default it does unless it looks
             like data.
         study_key : str, default=None
-            The column of obs that says which study a cell belongs to: an h5ad file, or a store, then holds the studies
-            named there.
+            The column that says which study a sample belongs to: of obs in an h5ad file or a store, of the phenotypes
+            or of a data frame in a file of R, which then holds the studies named there.
         rep : str, default=None
             What to take from an h5ad file or a store: "X" (the default), or the name of an entry of obsm or of a layer.
         features : sequence of str, default=None

@@ -6,8 +6,11 @@ Those of written.json have classes with the slots that the reader looks at, thos
 from __future__ import annotations
 
 import base64
+import gzip
 import importlib
 import json
+import shutil
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -46,7 +49,7 @@ def tables_of(name, **request):
     return list(reader_of(path).read(path, study_names([path])[0], Request(**request)))
 
 
-@pytest.mark.parametrize("name", ["frame.rds", "mainz.rda", "experiment.rds"])
+@pytest.mark.parametrize("name", ["frame.rds", "mainz.rda", "old.rda", "experiment.rds"])
 def test_samples_are_rows_and_a_phenotype_is_the_label(name):
     (table,) = tables_of(name, label="grade")
     assert table.name == name.split(".")[0]
@@ -72,6 +75,61 @@ def test_matrices_are_transposed_if_asked_and_expression_sets_never():
 
 def test_several_objects_are_several_studies_named_as_in_r():
     assert [table.name for table in tables_of("two.rda")] == ["mainz", "transbig"]
+
+
+def test_lists_hold_studies_named_as_there_or_numbered():
+    assert [table.name for table in tables_of("list.rds")] == ["mainz", "transbig"]
+    assert [table.name for table in tables_of("plainlist.rda")] == ["plain1", "plain2"]
+    np.testing.assert_array_equal(tables_of("plainlist.rda")[1].frame, VALUES)
+
+
+def test_sparse_matrices_are_read_alone_and_as_assays():
+    dense = np.where(np.isin(VALUES, [1.5, 4, 12]), VALUES, 0)
+    (alone,), (cells,) = tables_of("sparse.rds", transpose=True), tables_of("cells.rds", label="grade")
+    for frame in (alone.frame, cells.frame):
+        assert (frame.index.tolist(), frame.columns.tolist()) == (SAMPLES, GENES)
+        np.testing.assert_array_equal(frame, dense)
+
+
+def test_a_sparse_matrix_with_an_index_out_of_range_is_refused():
+    content = bytearray(gzip.decompress(Path("sparse.rds").read_bytes()))
+    rows = np.array([0, 0, 2], dtype=">i4").tobytes()
+    assert content.count(rows) == 1
+    place = content.index(rows)
+    content[place : place + 4] = np.array([7], dtype=">i4").tobytes()
+    Path("sparse.rds").write_bytes(content)
+    with pytest.raises(DataError, match=r"sparse\.rds is a file of R that is damaged"):
+        tables_of("sparse.rds")
+
+
+@pytest.mark.parametrize("name", ["frame.rds", "mainz.rda", "experiment.rds"])
+def test_a_column_names_the_study_of_each_sample(name):
+    tables = tables_of(name, study_key="grade")
+    assert [table.name for table in tables] == ["low", "high"]
+    assert [table.frame.index.tolist() for table in tables] == [SAMPLES[::2], SAMPLES[1::2]]
+    for table, values in zip(tables, (VALUES[::2], VALUES[1::2]), strict=True):
+        np.testing.assert_array_equal(table.frame.to_numpy(dtype=float), values)
+
+
+def test_labels_and_units_follow_the_samples_into_their_study():
+    _, high = tables_of("mainz.rda", study_key="grade", label="age", groups="grade")
+    assert (list(high.labels), list(high.groups)) == ([50, 70], ["high", "high"])
+
+
+@pytest.mark.parametrize("name", ["frame.rds", "mainz.rda", "matrix.rds"])
+def test_a_column_of_studies_that_is_not_there_is_named_with_those_that_are(name):
+    with pytest.raises(DataError, match=r"has no column 'grad' to tell the studies apart; there are"):
+        tables_of(name, study_key="grad")
+
+
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed: apt-get install r-base-core")
+def test_the_files_are_what_the_program_writes_with_the_r_of_today(tmp_path):
+    before = {name: tables_of(name) for name in WRITTEN if name != "none.rda"}
+    subprocess.run(["Rscript", str(FOLDER / "write.R")], cwd=tmp_path, check=True, capture_output=True, timeout=120)
+    for name, tables in before.items():
+        for old, new in zip(tables, tables_of(name), strict=True):
+            pd.testing.assert_frame_equal(old.frame, new.frame)
+            assert (old.name, old.annotations) == (new.name, new.annotations)
 
 
 def test_other_phenotypes_can_be_named():
@@ -184,6 +242,12 @@ def test_files_of_r_are_analysed_to_the_end(cohorts):
     assert (table["replicability"] > 0.9).all()
     written = tomllib.loads(Path("o/config.toml").read_text())
     assert (written["genes"], written["probes"]) == ("symbol", "variance")
+
+
+def test_an_object_is_divided_by_a_column_on_the_command_line(cohorts):
+    invoke("run", "mainz.rda", "--study-key", "subtype", "--genes", "symbol", "--no-label", *QUICK, "--out", "o")
+    assert pd.read_csv("o/studies.csv")["study"].tolist() == ["luminal", "her2", "basal"]
+    invoke("run", "mainz.rda", "--study-key", "subtype", "--write-h5ad", "--out", "p", code=2)
 
 
 def test_one_file_with_two_objects_is_analysed(cohorts):

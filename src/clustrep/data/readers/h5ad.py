@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 
 from clustrep.checks import check_unique
 from clustrep.data.readers.source import AGAIN, HDF5_MAGIC, ZARR_MARKS, import_for, in_brief
-from clustrep.data.readers.table import Path, Reader, Request, Table, are_row_numbers
+from clustrep.data.readers.table import Path, Reader, Request, Table, are_row_numbers, rows_by_study
 from clustrep.data.study import Label
 from clustrep.errors import DataError, invalid
 from clustrep.execution.forecast import available_memory
@@ -112,7 +112,9 @@ ZARR = replace(H5AD, kind="a Zarr store", files="Zarr stores", sniff=lambda begi
 def _tables_of_cells(cells: Cells, name: str, request: Request) -> Iterator[Table]:
     """Take the cells as one study, or as one for each value of `study_key`, in the order of their first cells."""
     study_key = request.study_key
-    rows_of = {name: np.arange(cells.matrix.shape[0])} if study_key is None else _rows_by_study(cells, study_key)
+    rows_of = {name: np.arange(cells.matrix.shape[0])}
+    if study_key is not None:
+        rows_of = rows_by_study(cells.obs, study_key, cells.source, cells.annotations, where=" in obs")
     for study, rows in rows_of.items():
         part = cells.matrix if study_key is None else cells.matrix[rows]
         frame = pd.DataFrame(part.toarray() if hasattr(part, "toarray") else part)
@@ -125,25 +127,6 @@ def _tables_of_cells(cells: Cells, name: str, request: Request) -> Iterator[Tabl
             for column in (request.label, request.groups)
         )
         yield Table(study, frame, labels, cells.annotations, cells.are_embedded, groups)
-
-
-def _rows_by_study(cells: Cells, study_key: str) -> dict[str, IntArray]:
-    annotations = cells.annotations
-    if study_key not in annotations:
-        choices = f"; there are {listing(annotations, 20)}" if annotations else ""
-        raise DataError(
-            f"{cells.source} has no column {study_key!r} in obs to tell the studies apart{choices}."
-            f"{nearest(study_key, annotations)}"
-        )
-    column = cells.obs[study_key]
-    n_missing = sum(value is None or not str(value).strip() for value in column)
-    if n_missing:
-        raise DataError(
-            f"{cells.source} has {plural(n_missing, 'cell')} without a study: {study_key!r} is missing or blank there. "
-            "Leave those cells out, or give them a study."
-        )
-    codes, values = pd.factorize(np.array([str(value) for value in column], dtype=object))
-    return {str(value): np.flatnonzero(codes == code) for code, value in enumerate(values)}
 
 
 # ---------------------------------------------------------------------------------------------------------------------

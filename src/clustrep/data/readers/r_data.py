@@ -1,10 +1,11 @@
-"""Files of R, .rda and .rds, through rdata: data frames, matrices, ExpressionSets and SummarizedExperiments."""
+"""Files of R, .rda and .rds, through rdata: data frames, matrices, ExpressionSets, SummarizedExperiments."""
 
 from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from clustrep.data.readers.parquet import with_label_aside
 from clustrep.data.readers.source import AGAIN, import_for, in_brief
-from clustrep.data.readers.table import Path, Reader, Request, Table
+from clustrep.data.readers.table import Path, Reader, Request, Table, rows_by_study
 from clustrep.data.study import Label
 from clustrep.errors import DataError, ParameterError
 from clustrep.text import listing
@@ -22,19 +23,30 @@ from clustrep.text import listing
 # How .rda files begin, and .rds files in R's binary format: "X", then the version as four bytes.
 R_MARK = re.compile(r"RD[XA][23]\n|X\n\0\0\0[\2\3]")
 
-WHAT = "a data frame, a matrix, an ExpressionSet or a SummarizedExperiment"
+WHAT = "a data frame, a matrix (also a dgCMatrix), an ExpressionSet or a SummarizedExperiment"
 
 
 def read_r_data(path: Path, study: str, request: Request) -> list[Table]:
-    """Read every table of a file; several are named as they are in R."""
+    """Read every table of a file; several are named as they are in R, or by a column of each."""
     content = _content(path)
     objects = content if isinstance(content, dict) else {study: content}
-    tables = {name: thing for name, thing in objects.items() if _is_table(thing)}
+    tables = list(_tables_in(objects))
     if not tables:
         raise DataError(f"{path} holds no table ({listing(objects)}): save {WHAT} in R.")
     if len(tables) == 1:
-        tables = {study: next(iter(tables.values()))}
-    return [_table(thing, name, request, path) for name, thing in tables.items()]
+        tables = [(study, tables[0][1])]
+    whole = [_table(thing, name, request, path) for name, thing in tables]
+    return [part for table, columns in whole for part in _by_study(table, columns, request, path)]
+
+
+def _tables_in(objects: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Find the tables among objects and in lists; those of a list without names are "list1", "list2" and so on."""
+    for name, thing in objects.items():
+        if isinstance(thing, list):
+            parts: Mapping[str, Any] = {f"{name}{i}": part for i, part in enumerate(thing, start=1)}
+        else:
+            parts = thing if isinstance(thing, dict) else {str(name): thing}
+        yield from ((str(part), parts[part]) for part in parts if _is_table(parts[part]))
 
 
 def _content(path: Path) -> Any:
@@ -43,7 +55,10 @@ def _content(path: Path) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of classes that rdata knows only as a collection of slots
-            return rdata.conversion.convert(rdata.parser.parse_file(path))
+            classes = {**rdata.conversion.DEFAULT_CLASS_MAP, "dgCMatrix": _sparse_matrix}
+            return rdata.conversion.convert(rdata.parser.parse_file(path), constructor_dict=classes)
+    except MemoryError:
+        raise
     except Exception as error:
         raise DataError(f"{path} is a file of R that is damaged ({in_brief(error)}): {AGAIN}.") from None
 
@@ -58,10 +73,14 @@ def _is_matrix(thing: Any) -> bool:
     return getattr(thing, "ndim", None) == 2
 
 
-def _table(thing: Any, study: str, request: Request, path: Path) -> Table:
+def _table(thing: Any, study: str, request: Request, path: Path) -> tuple[Table, Mapping[str, Any]]:
+    """Return a table, and what is known of its samples."""
     if not isinstance(thing, SimpleNamespace):
         frame = _named_rows(thing) if isinstance(thing, pd.DataFrame) else _frame_of_matrix(thing)
-        return with_label_aside(frame.T if request.transposes(study) else frame, study, request.label)
+        frame = frame.T if request.transposes(study) else frame
+        key = request.study_key
+        columns = {key: frame.pop(key).tolist()} if key is not None and key in frame else {}
+        return with_label_aside(frame, study, request.label), columns
     if request.transposes(study):
         argument = request.transpose_argument(study)
         raise ParameterError(
@@ -75,7 +94,7 @@ def _table(thing: Any, study: str, request: Request, path: Path) -> Table:
     frame = _frame_of_matrix(matrix).T
     if len(phenotypes) == len(frame) and isinstance(frame.index, pd.RangeIndex):
         frame = frame.set_axis(phenotypes.index, axis=0)
-    return Table(
+    table = Table(
         study,
         frame,
         _labels(phenotypes, request.label),
@@ -83,11 +102,25 @@ def _table(thing: Any, study: str, request: Request, path: Path) -> Table:
         groups=_labels(phenotypes, request.groups),
         feature_data=feature_data if len(feature_data) == frame.shape[1] else None,
     )
+    return table, {str(name): column.tolist() for name, column in phenotypes.items()}
+
+
+def _by_study(table: Table, columns: Mapping[str, Any], request: Request, path: Path) -> Iterator[Table]:
+    """Divide a table into studies, where a column names them."""
+    if request.study_key is None:
+        yield table
+        return
+    known = table.frame.columns if table.annotations is None else table.annotations
+    for name, rows in rows_by_study(columns, request.study_key, str(path), [str(column) for column in known]).items():
+        labels, groups = (None if of is None else of[rows] for of in (table.labels, table.groups))
+        yield table._replace(name=name, frame=table.frame.iloc[rows], labels=labels, groups=groups)
 
 
 def _expression_set(thing: Any) -> tuple[Any, pd.DataFrame, pd.DataFrame]:
     """Return the matrix `exprs`, or the first one, the phenotypes and the features' data of an ExpressionSet."""
     assays = thing.assayData
+    # An environment without a hash table, as in old files, has its variables in a frame.
+    assays = getattr(assays, "frame", None) or assays
     names = list(assays)
     matrix = assays["exprs"] if "exprs" in names else next((assays[name] for name in names), None)
     return matrix, thing.phenoData.data, getattr(getattr(thing, "featureData", None), "data", pd.DataFrame())
@@ -137,6 +170,27 @@ def _frame_of_matrix(matrix: Any) -> pd.DataFrame:
     return pd.DataFrame(np.asarray(matrix, dtype=float), index=axes[0], columns=axes[1])
 
 
+@dataclass(frozen=True)
+class SparseMatrix:
+    """A matrix with sparse columns, which becomes dense where it is used: of several assays one is."""
+
+    columns: Any  # of SciPy
+    coords: Mapping[str, Any]  # names by axis, as those of a dense matrix
+    ndim: int = 2
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.asarray(self.columns.toarray(), dtype=dtype)
+
+
+def _sparse_matrix(_: Any, slots: Mapping[str, Any]) -> SparseMatrix:
+    """Return a dgCMatrix of the package Matrix, whose indices are checked before compiled code uses them."""
+    from scipy.sparse import csc_matrix
+
+    columns = csc_matrix((slots["x"], slots["i"], slots["p"]), tuple(slots["Dim"]))
+    columns.check_format(full_check=True)
+    return SparseMatrix(columns, {f"dim_{axis}": names for axis, names in enumerate(slots["Dimnames"])})
+
+
 def _named_rows(frame: pd.DataFrame) -> pd.DataFrame:
     """Give a data frame whose rows are only numbered, from 1 as in R, no names."""
     if [str(name) for name in frame.index] == [str(i) for i in range(1, len(frame) + 1)]:
@@ -155,4 +209,5 @@ R_DATA = Reader(
     files="files of R",
     sniff=lambda beginning: R_MARK.match(beginning.text) is not None,
     read=read_r_data,
+    takes=frozenset(["study_key"]),
 )

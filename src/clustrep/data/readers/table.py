@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -16,8 +16,8 @@ from clustrep.checks import check_unique
 from clustrep.data.readers.source import Beginning
 from clustrep.data.study import Label
 from clustrep.errors import DataError
-from clustrep.text import argument, listing, option
-from clustrep.types import Labels
+from clustrep.text import argument, listing, nearest, option, plural
+from clustrep.types import IntArray, Labels
 
 Path: TypeAlias = str | PathLike[str]
 
@@ -87,6 +87,27 @@ class Reader:
     read: Callable[[Path, str, Request], Iterable[Table]]
     takes: frozenset[str] = frozenset()
     orientation: str | None = None
+
+
+def rows_by_study(
+    columns: Mapping[str, Sequence[Any]], study_key: str, source: str, known: Sequence[str], *, where: str = ""
+) -> dict[str, IntArray]:
+    """Return which rows each study has that a column names, in the order of their first rows."""
+    if study_key not in columns:
+        choices = f"; there are {listing(known, 20)}" if known else ""
+        raise DataError(
+            f"{source} has no column {study_key!r}{where} to tell the studies apart{choices}."
+            f"{nearest(study_key, known)}"
+        )
+    column = [int(value) if isinstance(value, float) and value.is_integer() else value for value in columns[study_key]]
+    n_missing = sum(bool(pd.isna(value)) or not str(value).strip() for value in column)
+    if n_missing:
+        raise DataError(
+            f"{source} has {plural(n_missing, 'sample')} without a study: {study_key!r} is missing or blank there. "
+            "Leave those samples out, or give them a study."
+        )
+    codes, values = pd.factorize(np.array([str(value) for value in column], dtype=object))
+    return {str(value): np.flatnonzero(codes == code) for code, value in enumerate(values)}
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -35,3 +35,24 @@ experiment <- new("SummarizedExperiment",
   colData = new("DFrame", rownames = rownames(values), nrows = 4L, listData = list(grade = grade)),
   assays = new("SimpleAssays", data = new("SimpleList", listData = list(counts = unname(exprs)))), NAMES = rownames(exprs))
 saveRDS(experiment, "experiment.rds")
+
+# An ExpressionSet as in packages of old, whose environment has no hash table, and an environment around it that is not looked at.
+outside <- new.env(hash = FALSE)
+assign("exprs", -exprs, outside)
+unhashed <- new.env(hash = FALSE, parent = outside)
+assign("se.exprs", 0 * exprs, unhashed)
+assign("exprs", exprs, unhashed)
+old <- new("ExpressionSet", assayData = unhashed, phenoData = pheno, featureData = features, annotation = "hgu95a")
+save(old, file = "old.rda", version = 2)
+
+# The package Matrix comes with R.
+sparse <- Matrix::Matrix(replace(exprs, is.na(exprs), 0) * (exprs %in% c(1.5, 4, 12)), sparse = TRUE)
+stopifnot(class(sparse) == "dgCMatrix")
+saveRDS(sparse, "sparse.rds")
+cells <- experiment
+cells@assays@data@listData <- list(counts = unname(sparse), logcounts = unname(sparse))
+saveRDS(cells, "cells.rds")
+
+saveRDS(list(mainz = values, note = "no table", transbig = frame), "list.rds")
+plain <- list(values, values)
+save(plain, file = "plainlist.rda")

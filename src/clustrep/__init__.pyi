@@ -15,6 +15,7 @@ from .algorithms.replicability import replicability as replicability
 from .algorithms.voting import cluster_auroc as cluster_auroc
 from .analysis.analyse import RunOptions as RunOptions
 from .analysis.analyse import analyse as analyse
+from .analysis.estimator import ReplicableClusters as ReplicableClusters
 from .data.studies import Studies as Studies
 from .data.study import Study as Study
 from .execution.context import config_context as config_context

@@ -475,9 +475,7 @@ class Studies(Mapping[str, Study]):
         studies = [study.normalised(normalise, target_sum=target_sum) for study in studies]
         shared = set.intersection(*(set(study.features) for study in studies))
         self._features = tuple(name for name in studies[0].features if name in shared)
-        self._dropped = MappingProxyType(
-            {study.name: tuple(name for name in study.features if name not in shared) for study in studies}
-        )
+        self._dropped = {study.name: tuple(name for name in study.features if name not in shared) for study in studies}
         check_alignment(studies, len(shared), request)
         if len({study.scaling for study in studies}) > 1:
             scales = ", ".join(f"{study.name} {study.scaling}" for study in studies)
@@ -500,7 +498,7 @@ class Studies(Mapping[str, Study]):
     @property
     def dropped(self) -> Mapping[str, tuple[str, ...]]:
         """The features that were dropped from each study, because another lacks them."""
-        return self._dropped
+        return MappingProxyType(self._dropped)
 
     def __getitem__(self, name: str) -> Study:
         check_known(name, "study", self._studies, parameter="name")

@@ -77,14 +77,17 @@ class Reference(Saved):
             f"{listing(self.names)}"
         )
 
-    def assign(self, X: Any, *, confidence_level: float = 0.95, like: str | None = None) -> pd.DataFrame:
-        """Assign new samples to the clusters: see `Findings.assign`."""
+    def assign(
+        self, X: Any, *, confidence_level: float = 0.95, like: str | None = None, estimate_shift: bool = True
+    ) -> pd.DataFrame:
+        """Assign new samples to the clusters: see `Findings.assign`; each by itself where no shift is estimated."""
         check_fraction(confidence_level, "confidence_level")
         if like is not None:
             check_known(like, "study", self.names, parameter="like")
         study = self._study(X)
         Z = self._coordinates(study.X, like)
-        shift, scale = (np.zeros(Z.shape[1]), 1.0) if like is not None else self._shift(Z)
+        in_place = like is not None or not estimate_shift
+        shift, scale = (np.zeros(Z.shape[1]), 1.0) if in_place else self._shift(Z)
         distance = np.linalg.norm(((Z - shift) / scale)[:, None] - self.centres, axis=-1)  # (n_samples, n_clusters)
         logs = np.log(self.shares) - 0.5 * distance**2
         probability = np.exp(logs - logs.max(axis=1, keepdims=True))

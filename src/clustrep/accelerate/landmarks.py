@@ -22,6 +22,7 @@ from clustrep.fitting.neighbours import nearest_point
 from clustrep.fitting.parameters import Clusterer, Configuration, KnownLabels
 from clustrep.fitting.resample import Cached, LandmarkDraw, PointSet, Resample, Source
 from clustrep.resampling.strategies import Draw
+from clustrep.statistics import thin_svd
 from clustrep.types import FloatArray, IntArray, Labels
 
 # Landmarks are placed by so many samples for each, drawn at random, in so many steps of Lloyd's algorithm.
@@ -319,7 +320,7 @@ def _halves(X: FloatArray, rows: IntArray, rng: np.random.Generator) -> tuple[In
     """Divide rows at the median of the first principal axis of some of them."""
     some = X[rows[rng.integers(len(rows), size=64)]].astype(float)
     some -= some.mean(axis=0)
-    _, _, axes = np.linalg.svd(some, full_matrices=False)
+    _, _, axes = thin_svd(some)
     order = np.argsort(X[rows] @ axes[0].astype(X.dtype), kind="stable")
     middle = len(rows) // 2
     return np.sort(rows[order[:middle]]), np.sort(rows[order[middle:]])

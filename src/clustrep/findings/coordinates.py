@@ -10,6 +10,7 @@ import numpy as np
 
 from clustrep.execution.seeds import make_generator
 from clustrep.separation.valleys import spread_ties
+from clustrep.statistics import thin_svd
 from clustrep.types import FloatArray, IntArray
 
 # A value this many robust standard deviations from its study's median is an error of entry, where at most this share
@@ -135,7 +136,7 @@ def principal_axes(X: FloatArray, study: IntArray) -> FloatArray:
         return np.eye(p)
     studies = np.unique(study)
     centred = np.concatenate([X[study == s] - X[study == s].mean(axis=0) for s in studies])
-    _, singular, axes = np.linalg.svd(centred, full_matrices=False)
+    _, singular, axes = thin_svd(centred)
     free = max(n - len(studies), 1)
     variances = singular**2 / free
     kept = 0

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from clustrep.cached import cached_property
 from clustrep.fitting.rotation import Rotation
+from clustrep.statistics import thin_svd
 from clustrep.types import FloatArray
 
 # A squared difference between studies up to this multiple of its expectation under sampling is attributed to sampling:
@@ -249,7 +250,7 @@ class Learned:
         origin = self.structures[0].mean
         means = np.array([structure.mean - origin for structure in self.structures])
         spanning = np.concatenate([means, *(structure.axes for structure in self.structures)])
-        _, s, basis = np.linalg.svd(spanning, full_matrices=False)
+        _, s, basis = thin_svd(spanning)
         rank = np.count_nonzero(s > s.max(initial=0) * max(spanning.shape) * np.finfo(float).eps)
         return origin, basis[: max(1, rank)]
 

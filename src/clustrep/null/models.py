@@ -42,6 +42,7 @@ from clustrep.null.margins import (
     margins_of_feature,
     shrunk_moments,
 )
+from clustrep.statistics import thin_svd
 from clustrep.types import FloatArray
 
 Sampler: TypeAlias = Callable[[Study, np.random.Generator], ArrayLike]
@@ -400,7 +401,7 @@ def _in_strong_directions(
     ]
     directions = np.eye(1, len(gaussian.structures[0].mean))
     if any(map(len, weighted)):
-        _, s, axes = np.linalg.svd(np.concatenate(weighted), full_matrices=False)
+        _, s, axes = thin_svd(np.concatenate(weighted))
         most = min(n_directions(learned.tables), int(np.count_nonzero(s > 1e-6 * s[0])))
         directions = axes[: max(1, most)]
     along = learn(learned.projected, gaussian.structures, directions)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from clustrep.statistics import thin_svd
 from clustrep.types import FloatArray
 
 
@@ -15,7 +16,7 @@ def covariance_factor(X: FloatArray) -> FloatArray:
 
 def principal_axes(X: FloatArray) -> FloatArray:
     """Return the principal axes, (min(n, p), p), the largest first; the first of the largest loadings is positive."""
-    axes = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[2]
+    axes = thin_svd(X - X.mean(axis=0))[2]
     loadings = np.abs(axes)
     first = (loadings >= (1 - 1e-6) * loadings.max(axis=1, keepdims=True)).argmax(axis=1)  # up to rounding
     signs = np.take_along_axis(axes, first[:, None], axis=1)

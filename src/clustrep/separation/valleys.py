@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import chdtrc
 
-from clustrep.statistics import binomial_tail, proportion_interval
+from clustrep.statistics import binomial_tail, proportion_interval, thin_svd
 from clustrep.summaries import FALSE_FINDING
 from clustrep.types import BoolArray, FloatArray, IntArray
 
@@ -141,7 +141,7 @@ def place_in_windows(X: FloatArray, centres: FloatArray, edges: IntArray, shares
         return Windows(members, positions)
     # The span of the centres.
     origin = centres[known].mean(axis=0)
-    _, singular, axes = np.linalg.svd(centres[known] - origin, full_matrices=False)
+    _, singular, axes = thin_svd(centres[known] - origin)
     axes = axes[singular > 1e-9 * max(singular[0], 1e-300)]
     X, centres = (X - origin) @ axes.T, (np.where(known[:, None], centres, 0.0) - origin) @ axes.T
     squared, nearest, lacking = _cells(X, centres, known, shares)

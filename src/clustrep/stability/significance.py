@@ -24,7 +24,7 @@ from clustrep.null.models import Sampler, draw_given
 from clustrep.resampling.gaussian import covariance_factor, principal_axes
 from clustrep.stability.reclustering import one_study
 from clustrep.stability.results import ClusterTest
-from clustrep.statistics import null_pvalue
+from clustrep.statistics import null_pvalue, thin_svd
 from clustrep.text import argument, option
 from clustrep.types import FloatArray
 
@@ -211,7 +211,7 @@ def draw_like(mean: FloatArray, factor: FloatArray, n: int, rng: np.random.Gener
 def whitened(X: FloatArray) -> FloatArray:
     """Return the data with mean 0 and unit covariance, up to a rotation, which changes no distance."""
     n, p = X.shape
-    u, s, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+    u, s, _ = thin_svd(X - X.mean(axis=0))
     # With p + 1 samples all distances would be the same.
     if n < p + 2 or s[-1] <= s[0] * max(n, p) * np.finfo(float).eps:
         raise DataError(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from clustrep.findings.power import LARGEST, POWER, SIMULATED, SMALLEST, _where, detectable_separation
+from clustrep.findings.power import LARGEST, POWER, SMALLEST, _where, detectable_separation
 
-SEPARATIONS = np.linspace(SMALLEST, LARGEST, SIMULATED)
+SEPARATIONS = np.linspace(SMALLEST, LARGEST, 48)
 
 
 @pytest.mark.parametrize("middle", [3.5, 5.0, 6.5])
@@ -19,15 +19,15 @@ def test_a_sharp_border_is_found(middle):
 def test_the_curve_reaches_the_power_where_it_is_drawn(rng):
     middle, slope = 5.0, 3.0
     answers = [
-        _where(SEPARATIONS, (rng.random(SIMULATED) < 1 / (1 + np.exp(-slope * (SEPARATIONS - middle)))).astype(float))
+        _where(SEPARATIONS, (rng.random(48) < 1 / (1 + np.exp(-slope * (SEPARATIONS - middle)))).astype(float))
         for _ in range(40)
     ]
     assert np.mean(answers) == pytest.approx(middle + np.log(POWER / (1 - POWER)) / slope, abs=0.2)
 
 
 def test_nothing_found_is_infinite_and_everything_is_the_smallest():
-    assert _where(SEPARATIONS, np.zeros(SIMULATED)) == np.inf
-    assert _where(SEPARATIONS, np.ones(SIMULATED)) == SMALLEST
+    assert _where(SEPARATIONS, np.zeros(48)) == np.inf
+    assert _where(SEPARATIONS, np.ones(48)) == SMALLEST
 
 
 @pytest.mark.slow

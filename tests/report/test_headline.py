@@ -166,3 +166,11 @@ def test_all_forms_of_real_analyses_begin_with_the_same_sentence(seed, null):
     assert (answer["verdict"], answer["n_clusters"]) == (made.verdict, made.n_clusters)
     if made.focus is not None:  # what is shown below is what was chosen above
         assert answer["focus"]["clusterer"] == made.focus.clusterer
+
+
+@pytest.mark.parametrize(("ks", "is_said"), [((2, 3), True), ((2, 3, 4), False), ((3,), False)])
+def test_the_largest_number_that_was_tried_is_not_taken_for_all_there_are(ks, is_said):
+    findings = findings_of([["found"] * 2] * 3, [[10] * 2, [5] * 2, [4] * 2], "ab")
+    said = told(findings, choice(best=0, ks=ks))[1]
+    assert any("largest number of clusters" in item.text for item in said) == is_said
+    assert (said[-1].text == "Run again with more clusters, such as 2 to 6.") == is_said

@@ -70,11 +70,24 @@ def headline_of(
     studies = (outlier_sentence(findings), heterogeneity_sentence(heterogeneity))
     said.append(Said(STUDIES, " ".join(filter(None, studies))))
     next_step = NEXT_STEPS[findings.verdict]
+    if (largest := _largest_reached(findings, choice, focus)) is not None:
+        said.append(Said(CAUTION, f"{largest} is the largest number of clusters that was tried: there may be more."))
+        next_step = f"Run again with more clusters, such as 2 to {2 * largest}."
     if obstacle is not None:
         said.append(Said(CAUTION, obstacle.sentence))
         next_step = next_step if findings.verdict == SEPARATED else obstacle.next_step
     said.append(Said(NEXT, next_step))
     return tuple(each for each in said if each.text)
+
+
+def _largest_reached(findings: Findings, choice: Choice, focus: Candidate | None) -> int | None:
+    """Return the largest number of clusters that was tried, where it is the answer; None where it is not."""
+    tried = {each.n_clusters for each in choice.candidates} - {None}
+    if len(tried) < 2 or findings.verdict not in (SEPARATED, CONTINUOUS):
+        return None
+    largest = max(k for k in tried if k is not None)
+    answer = findings.n_clusters if findings.verdict == SEPARATED else focus and focus.n_clusters
+    return largest if answer is not None and answer >= largest else None
 
 
 def headline_of_findings(findings: Findings) -> tuple[Said, ...]:

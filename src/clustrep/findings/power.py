@@ -16,8 +16,10 @@ from clustrep.findings.model import find_valleys, k_means
 from clustrep.summaries import FALSE_FINDING
 from clustrep.types import FloatArray, IntArray
 
-# Separations that are tried, in within-cluster sd, one simulated data set each; and the power that is asked for.
-SMALLEST, LARGEST, SIMULATED, POWER = 2.5, 8.0, 48, 0.8
+# Separations that are tried, in within-cluster sd, one simulated data set each: first over the whole range, then within
+# NEAR of the answer so far; and the power that is asked for.
+SMALLEST, LARGEST, POWER = 2.5, 8.0, 0.8
+FIRST, MORE, NEAR = 16, 12, 1.0
 
 
 def detectable_separation(tables: Sequence[FloatArray], n_features: int, n_tried: int, seed: int) -> float:
@@ -41,9 +43,8 @@ def detectable_separation(tables: Sequence[FloatArray], n_features: int, n_tried
     centred = [X - X.mean(axis=0) for X in tables]
     free = max(sum(map(len, tables)) - len(tables), 1)
     ratio = n_features / free if n_features > tables[0].shape[1] else 0.0
-    separations = np.linspace(SMALLEST, LARGEST, SIMULATED)
-    found = np.zeros(SIMULATED)
-    for i, separation in enumerate(separations):
+
+    def is_found(separation: float) -> bool:
         direction = np.asarray(rng.normal(size=tables[0].shape[1]))
         direction = direction / np.linalg.norm(direction)
         sd = float(np.sqrt(np.mean([np.var(X @ direction) for X in centred])))
@@ -53,8 +54,15 @@ def detectable_separation(tables: Sequence[FloatArray], n_features: int, n_tried
             Y[: len(X) // 2] += _shown(separation, ratio) * sd * direction
             simulated.append(Y)
         tested = find_valleys(simulated, lambda pools, *, first=0: [[_halves(X, seed)] for X in pools], seed)
-        found[i] = n_tried * tested.pvalue <= FALSE_FINDING
-    return _where(separations, found)
+        return n_tried * tested.pvalue <= FALSE_FINDING
+
+    separations = np.linspace(SMALLEST, LARGEST, FIRST)
+    found = np.array([is_found(separation) for separation in separations], dtype=float)
+    around = min(_where(separations, found), LARGEST)
+    more = np.linspace(max(around - NEAR, SMALLEST), min(around + NEAR, LARGEST), MORE)
+    return _where(
+        np.concatenate([separations, more]), np.concatenate([found, [is_found(separation) for separation in more]])
+    )
 
 
 def _shown(separation: float, ratio: float) -> float:
@@ -80,7 +88,7 @@ def _halves(X: FloatArray, seed: int) -> IntArray:
 
 def _where(separations: FloatArray, found: FloatArray) -> float:
     """Return where a logistic curve through the outcomes, with a weak prior on its slope, reaches the power."""
-    if found[-SIMULATED // 6 :].mean() < POWER:
+    if found[separations >= LARGEST - NEAR].mean() < POWER:
         return float("inf")
 
     def loss(parameters: FloatArray) -> float:

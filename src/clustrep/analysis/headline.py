@@ -82,12 +82,15 @@ def headline_of(
 
 def _largest_reached(findings: Findings, choice: Choice, focus: Candidate | None) -> int | None:
     """Return the largest number of clusters that was tried, where it is the answer; None where it is not."""
-    tried = {each.n_clusters for each in choice.candidates} - {None}
-    if len(tried) < 2 or findings.verdict not in (SEPARATED, CONTINUOUS):
+    tried = {each.n_clusters for each in choice.candidates if each.n_clusters is not None}
+    if len(tried) < 2:
         return None
-    largest = max(k for k in tried if k is not None)
-    answer = findings.n_clusters if findings.verdict == SEPARATED else focus and focus.n_clusters
-    return largest if answer is not None and answer >= largest else None
+    answer = None
+    if findings.verdict == SEPARATED:
+        answer = findings.n_clusters
+    elif findings.verdict == CONTINUOUS and focus is not None:
+        answer = focus.n_clusters
+    return max(tried) if answer is not None and answer >= max(tried) else None
 
 
 def headline_of_findings(findings: Findings) -> tuple[Said, ...]:

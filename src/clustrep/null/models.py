@@ -399,7 +399,7 @@ def _in_strong_directions(
         np.sqrt(n / total * (one.extra / max(one.noise, tiny)))[:, None] * one.axes
         for n, one in zip(gaussian.sizes, gaussian.structures, strict=True)
     ]
-    directions = np.eye(1, len(gaussian.structures[0].mean))
+    directions: FloatArray = np.eye(1, len(gaussian.structures[0].mean))
     if any(map(len, weighted)):
         _, s, axes = thin_svd(np.concatenate(weighted))
         most = min(n_directions(learned.tables), int(np.count_nonzero(s > 1e-6 * s[0])))

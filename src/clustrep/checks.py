@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from clustrep.errors import DataError, ParameterError, invalid
+from clustrep.errors import DataError, DataWarning, ParameterError, invalid, warn
 from clustrep.text import Texts, listing, nearest, not_numeric, plural, texts_of
 from clustrep.types import FloatArray, IntArray, Labels
 
@@ -628,6 +628,24 @@ def check_labels_of(labels: Any, study: str, n_samples: int, samples: Sequence[s
             )
         labels = labels.loc[list(samples)]
     return check_labels(labels, name, length=n_samples, same_as=f"study {study!r}", samples=samples)
+
+
+UNKNOWN = "unknown"
+
+
+def with_unknown(labels: Any, study: str) -> Any:
+    """Call missing labels of a study "unknown", and warn, unless all are missing; others are returned as given."""
+    array = _as_objects(labels)
+    missing = pd.isna(array) if array is not None and array.ndim == 1 else np.zeros(0, dtype=bool)
+    if array is None or not missing.any() or missing.all():
+        return labels
+    values = [int(value) if isinstance(value, float) and value.is_integer() else value for value in array.tolist()]
+    known = [UNKNOWN if is_missing else value for value, is_missing in zip(values, missing, strict=True)]
+    warn(
+        f"Study {study!r} has {plural(int(missing.sum()), 'sample')} of {len(known):,} without a label: {UNKNOWN!r}.",
+        DataWarning,
+    )
+    return pd.Series(known, index=labels.index, dtype=object) if isinstance(labels, pd.Series) else known
 
 
 def _as_objects(values: Any) -> NDArray[Any] | None:

@@ -21,7 +21,7 @@ from clustrep.algorithms.local_scores import LocalReplicability
 from clustrep.algorithms.replicability import ScorePlan, check_several, run_comparison, score_plan
 from clustrep.analysis.headline import Preliminary
 from clustrep.analysis.result import Analysis, place_samples
-from clustrep.checks import check_choice, check_flag, check_integer, check_known
+from clustrep.checks import UNKNOWN, check_choice, check_flag, check_integer, check_known
 from clustrep.data.studies import Studies, StudiesLike, as_studies
 from clustrep.data.values import AUTO
 from clustrep.errors import AllReplicatesFailed, ClustrepWarning, ParameterError
@@ -468,6 +468,6 @@ def by_clusterer(configurations: Sequence[Configuration]) -> list[list[Configura
 
 
 def known_labels_of(studies: Studies) -> NDArray[np.str_]:
-    """Return the known labels of all samples as text, study by study; "" where a study has none."""
+    """Return the known labels of all samples as text, study by study; "" where they are unknown."""
     labels = [[""] * len(study) if study.labels is None else study.labels.tolist() for study in studies.values()]
-    return np.array([str(label) for of_study in labels for label in of_study])
+    return np.array(["" if label == UNKNOWN else str(label) for of_study in labels for label in of_study])

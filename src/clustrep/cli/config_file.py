@@ -22,6 +22,8 @@ RUN_RECORD = "made"  # the table with the versions and data of a run; not read a
 # Not written, because they do not change the results: where these go, and how the program runs and talks.
 NOT_WRITTEN = ("out", "force", "json", "config", "quiet", "jobs", "engine", "allow_failures", "shard")
 
+STDIN = "-"
+
 PATHS = ("studies", "features", "map", "out", "functions", "scores", "study", "secret")
 
 LISTS = ("numbers", "words")  # types whose values may be written as a list
@@ -124,7 +126,9 @@ def _checked(parameter: click.Parameter, value: Any, subject: str) -> Any:
 
 def _from_folder(folder: Path, value: Any) -> Any:
     """Find files that a configuration names relative to its own folder."""
-    return [str(folder / item) for item in value] if isinstance(value, list) else str(folder / value)
+    if isinstance(value, list):
+        return [_from_folder(folder, item) for item in value]
+    return value if value == STDIN else str(folder / value)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -143,17 +147,19 @@ def config_values(
         if key == "no_label":
             values["label"] = False
         elif key in PATHS:
-            values[key] = _relative(value, folder)
+            values[key] = _relative(value, folder, ctx.meta.get(STDIN))
         else:
             values[key.replace("_", "-")] = list(value) if isinstance(value, tuple) else value
     values[RUN_RECORD] = dict(record)
     return values
 
 
-def _relative(value: Any, folder: Path) -> Any:
-    """Write paths relative to the folder of the results."""
+def _relative(value: Any, folder: Path, stdin: Path | None) -> Any:
+    """Write paths relative to the folder of the results; what holds standard input as -."""
     if isinstance(value, tuple | list):
-        return [_relative(item, folder) for item in value]
+        return [_relative(item, folder, stdin) for item in value]
+    if value == stdin:
+        return STDIN
     try:
         return Path(os.path.relpath(value, folder)).as_posix()
     except ValueError:  # on another drive

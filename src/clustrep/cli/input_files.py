@@ -95,6 +95,7 @@ def read_unscaled(settings: dict[str, Any]) -> Studies:
         groups=settings.get("groups"),
         allow_missing=settings.get("impute") is not None,
         gower=settings.get("gower", False),
+        duplicates=settings["duplicates"],
     )
     counts = {"normalise": settings["normalise"], "target_sum": settings["target_sum"]}
     may_be_coordinates = settings["rep"] not in (None, "X")  # which are no counts

@@ -7,6 +7,8 @@ that name, and errors that name the parameter are told in terms of the option.
 from __future__ import annotations
 
 import re
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -16,7 +18,7 @@ from typing import Any, TypeVar
 import click
 
 from clustrep.cli.clusterer_names import SHORT_NAMES, numbers_of_range, value_of
-from clustrep.cli.config_file import read_config
+from clustrep.cli.config_file import STDIN, read_config
 from clustrep.cli.console import prints_to_stderr, progress_told
 from clustrep.cli.output import NO_FIGURES
 from clustrep.data.values import AUTO, REFERENCE, SCALES
@@ -190,7 +192,21 @@ def choice(flag: str, words: Sequence[str], help_text: str) -> Callable[[Command
 # ---------------------------------------------------------------------------------------------------------------------
 # input
 
-studies = click.argument("studies", nargs=-1, metavar="STUDY…", type=FILE)
+
+def from_stdin(ctx: click.Context, parameter: click.Parameter, paths: tuple[Path, ...]) -> tuple[Path, ...]:
+    """Keep standard input, asked for as -, in a file while the command runs: formats are recognised by a first look."""
+    if Path(STDIN) not in paths:
+        return paths
+    if paths.count(Path(STDIN)) > 1:
+        raise click.BadParameter("- is standard input, which is one study: name it once.", ctx, parameter)
+    kept = Path(ctx.with_resource(tempfile.TemporaryDirectory(prefix="clustrep-"))) / "stdin"
+    with kept.open("wb") as stream:
+        shutil.copyfileobj(click.get_binary_stream("stdin"), stream)
+    ctx.meta[STDIN] = kept
+    return tuple(kept if path == Path(STDIN) else path for path in paths)
+
+
+studies = click.argument("studies", nargs=-1, metavar="STUDY…", type=FILE, callback=from_stdin)
 
 
 def scaling(*, auto: bool = False) -> Callable[[Command], Command]:
@@ -237,6 +253,11 @@ _how_to_read = several(
     click.option("--genes", metavar="COLUMN", help="Probes to genes: the column of genes, of R's objects or --map."),
     click.option(
         "--map", "probe_map", type=FILE, metavar="FILE", help="Probes to genes: a table of probes and their genes."
+    ),
+    click.option(
+        "--duplicates",
+        type=click.Choice(["mean", "first", "variance"]),
+        help="Of several features of one name, take the mean, the first or the most variable one.",
     ),
     choice("--probes", ["variance", "mean"], "Of several probes of a gene, take the most variable one or the mean."),
 )

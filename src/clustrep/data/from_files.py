@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from clustrep.checks import check_features, check_flag, check_known, check_label, check_name
+from clustrep.checks import (
+    check_choice,
+    check_features,
+    check_flag,
+    check_known,
+    check_label,
+    check_name,
+    check_numbers,
+)
 from clustrep.data.gower import gower_coded
 from clustrep.data.probes import GeneRequest, tables_by_gene
 from clustrep.data.readers import READERS, reader_of
+from clustrep.data.readers.excel import EXCEL
 from clustrep.data.readers.h5ad import tables_of_anndata
-from clustrep.data.readers.source import study_names
+from clustrep.data.readers.source import file_and_sheet, study_names
 from clustrep.data.readers.table import Path, Reader, Request, Table
 from clustrep.data.study import Label, Study, check_label_exists
 from clustrep.errors import DataError, DataWarning, ParameterError, invalid, warn
-from clustrep.text import argument, listing, nearest
+from clustrep.text import argument, listing, nearest, plural
+
+DUPLICATES = ("mean", "first", "variance")  # what may be made of several features of one name
 
 
 def studies_from_files(
@@ -41,24 +54,31 @@ def studies_from_files(
     request = _checked(given, names)
     by_gene.check()
     asked = request._replace(features=None) if by_gene.is_wanted else request  # of all probes
-    tables: Iterable[Table] = (_units_aside(table, request.groups) for table in _read_tables(paths, names, asked))
+    tables = [
+        without_duplicates(_units_aside(table, request.groups), request.duplicates)
+        for table in _read_tables(paths, names, asked)
+    ]
+    tables = _without_unusable(tables, allow_missing=request.allow_missing)
     if by_gene.is_wanted:
-        tables = tables_by_gene(list(tables), by_gene)
+        tables = tables_by_gene(tables, by_gene)
     if request.gower:
-        tables = list(tables)
         frames = gower_coded({table.name: table.frame for table in tables})
         tables = [table._replace(frame=frames[table.name]) for table in tables]
     studies = []
     columns: set[str] = set()  # which the label could be
     for table in tables:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DataWarning)  # a probable label in a file is an error, once all are read
+            warnings.filterwarnings(
+                "ignore", ".* is probably a class label", DataWarning
+            )  # an error, once all are read
             study = _study_of(table, request)
         columns.update(study.features if table.annotations is None else table.annotations)
         studies.append(study if request.features is None else study.select(request.features))
     check_label_exists(studies, request.label, columns)
+    shared = set.intersection(*(set(study.features) for study in studies))
     for study in studies:
-        if (suspicion := study._suspicion(request.label)) is not None:
+        compared = study.select([name for name in study.features if name in shared]) if shared else study
+        if (suspicion := compared._suspicion(request.label)) is not None:
             raise DataError(suspicion)
     return studies, request
 
@@ -100,6 +120,50 @@ def _units_aside(table: Table, groups: str | None) -> Table:
     return table._replace(frame=table.frame.drop(columns=groups), groups=np.array(units, dtype=object))
 
 
+def without_duplicates(table: Table, duplicates: str | None) -> Table:
+    """Make one feature of those that have the same name: their mean, the first, or the one that varies most."""
+    names = [] if isinstance(table.frame.columns, pd.RangeIndex) else [str(name) for name in table.frame.columns]
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if not twice:
+        return table
+    if duplicates is None:
+        raise DataError(
+            f"Study {table.name!r} has {plural(len(twice), 'duplicate feature name')}: {listing(map(repr, twice))}. "
+            f"Rename them, or use {argument('duplicates', 'mean')}, 'first' or 'variance' to make one feature of each."
+        )
+    frame, subject = table.frame.set_axis(names, axis=1), f"Study {table.name!r}"
+    rows = [str(row) for row in frame.index]
+    kept = frame.loc[:, ~frame.columns.duplicated()].copy()
+    for name in [] if duplicates == "first" else twice:
+        X = check_numbers(frame[name].set_axis(rows, axis=0), subject)  # (n_samples, n_duplicates)
+        if duplicates == "mean":
+            kept[name] = X.mean(axis=1)
+        else:
+            known = ~np.isnan(X).all(axis=0)
+            variances = [np.nanvar(column) if is_known else -1.0 for column, is_known in zip(X.T, known, strict=True)]
+            kept[name] = X[:, int(np.argmax(variances))]
+    return table._replace(frame=kept, feature_data=None)
+
+
+def _without_unusable(tables: list[Table], *, allow_missing: bool) -> list[Table]:
+    """Leave out columns of text, or with missing values, that some study lacks: they would not be compared."""
+    if len(tables) < 2 or any(isinstance(table.frame.columns, pd.RangeIndex) for table in tables):
+        return tables
+    shared = set.intersection(*(set(table.frame.columns) for table in tables))
+    kept, told = [], []
+    for table in tables:
+        frame = table.frame.loc[:, [column not in shared for column in table.frame.columns]]
+        is_text = np.array([not pd.api.types.is_numeric_dtype(dtype) for dtype in frame.dtypes], dtype=bool)
+        unusable = frame.columns[is_text if allow_missing else is_text | frame.isna().any().to_numpy()]
+        if shared and len(unusable):
+            told.append(f"{table.name} {len(unusable):,} ({listing(unusable, 3)})")
+            table = table._replace(frame=table.frame.drop(columns=unusable), feature_data=None)
+        kept.append(table)
+    if told:
+        warn(f"Left out, as text or incomplete and not in all studies: {'; '.join(told)}.", DataWarning)
+    return kept
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # the files, one after the other
 
@@ -138,7 +202,10 @@ def _read_tables(paths: Sequence[Path], names: Sequence[str], request: Request) 
 
 
 def _check_applies(request: Request, reader: Reader, path: Path, name: str, names: Sequence[str]) -> None:
-    """Refuse a header or a transposition that a file of this format can't have."""
+    """Refuse a sheet, a header or a transposition that a file of this format can't have."""
+    file, sheet = file_and_sheet(path)
+    if sheet and reader is not EXCEL:
+        raise DataError(f"{file} is {reader.kind}, and has no sheets: leave :{sheet} out.")
     if request.header is not None and "header" not in reader.takes:
         header = argument("header", request.header)
         raise ParameterError(
@@ -186,6 +253,8 @@ def _checked(given: Request, names: Sequence[str]) -> Request:
         check_name(given.groups, "groups")
     check_flag(given.allow_missing, "allow_missing")
     check_flag(given.gower, "gower")
+    if given.duplicates is not None:
+        check_choice(given.duplicates, "duplicates", DUPLICATES)
     if isinstance(given.transpose, bool):
         return given._replace(features=features)
     transpose = [given.transpose] if isinstance(given.transpose, str) else given.transpose

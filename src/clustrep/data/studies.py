@@ -155,20 +155,22 @@ class Studies(Mapping[str, Study]):
         groups: str | None = None,
         allow_missing: bool = False,
         gower: bool = False,
+        duplicates: str | None = None,
         normalise: Normalise = "none",
         target_sum: float | None = None,
     ) -> Studies:
         r"""Read one study from each file, or several from one of AnnData or R; formats are recognised by content.
 
         The formats are CSV, TSV and other delimited text, and GEO series matrices, all of them also packed by gzip,
-        bzip2 or xz; Parquet (needs pyarrow); h5ad and Zarr stores of AnnData (need anndata); R's .rda and .rds
-        (needs rdata).
+        bzip2, xz or zip; Excel and OpenOffice (need python-calamine); Parquet (needs pyarrow); h5ad and Zarr stores of
+        AnnData (need anndata); R's .rda and .rds (needs rdata).
 
         Parameters
         ----------
         *paths : str or path
             Files whose rows are samples and whose columns are features; a GEO series matrix, where it is the other way
-            round, is transposed. The studies are named after their files, without the ending.
+            round, is transposed. The studies are named after their files, without the ending. A sheet is named behind
+            its file, "cohorts.xlsx:Mainz", where several hold something.
         label : str or False, default=None
             The column that holds the samples' known class: in h5ad a column of obs, in GEO a characteristic such as
             "er status". False: no column is one. By default, a file with a column that looks like a class is refused.
@@ -203,6 +205,9 @@ class Studies(Mapping[str, Study]):
             Whether values may be missing, see `Study`.
         gower : bool, default=False
             Whether columns are numbers and categories, to be clustered by Gower's distance: see `Studies`.
+        duplicates : {"mean", "first", "variance"}, default=None
+            What to make of several features of one name in a study: their mean, the first, or the one with the highest
+            variance there. By default they are refused.
         normalise : {"none", "log1p"}, default="none"
             Normalise the counts of each study by itself, before features are aligned and scaled, see
             `Study.normalised`.
@@ -234,10 +239,12 @@ class Studies(Mapping[str, Study]):
 
         Notes
         -----
-        Delimited text may use tabs, semicolons, commas or white space. Its first column names the samples if it holds
-        text, or if its own name says so ("sample", "patient_id", …). Empty cells, NA, NaN, null and the like are
-        missing values, which are refused without `allow_missing`. Names and labels lose the apostrophe that clustrep
-        writes before a text that a spreadsheet would take for a formula, as in ``'=1+1``.
+        Delimited text may use tabs, semicolons, commas or white space. Commas that do not separate cells are decimal
+        marks if any number shows it; where all of them may separate thousands, as in 1,698, they are refused. The first
+        column names the samples if it holds text, or if its own name says so ("sample", "patient_id", …). Empty cells,
+        NA, NaN, null and the like are missing values, which are refused without `allow_missing`. Names and labels lose
+        the apostrophe that clustrep writes before a text that a spreadsheet would take for a formula, as in ``'=1+1``.
+        A column of text, or with missing values, is left out with a warning where some study does not have it.
 
         With `genes` or `probe_map`, probes without a gene and probes of several genes (``"DDR1 /// MIR4640"``, or two
         rows of a map) are dropped. With ``probes="variance"`` all studies take the same probe of a gene if they can:
@@ -267,7 +274,7 @@ class Studies(Mapping[str, Study]):
         _check_all_features(features, normalise)
         collected, request = studies_from_files(
             paths,
-            Request(label, transpose, header, study_key, rep, features, groups, allow_missing, gower),
+            Request(label, transpose, header, study_key, rep, features, groups, allow_missing, gower, duplicates),
             GeneRequest(genes, probe_map, probes),
         )
         if gower:

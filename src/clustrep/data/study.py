@@ -30,6 +30,7 @@ from clustrep.checks import (
     check_positive,
     numbered,
     read_only,
+    with_unknown,
 )
 from clustrep.data.values import SCALES_OF_ONE, Scale, log_normalised, median_total
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
@@ -72,7 +73,7 @@ class Study:
         Names of the features and the samples, instead of those of `X`. Without names they are numbered from 1.
     labels : array-like of shape (n_samples,), default=None
         Known labels of the samples, integers or text. A Series whose index holds the samples' names is put in their
-        order.
+        order. Missing ones become "unknown", with a warning.
     label : str or False, default=None
         The column of `X` that holds the samples' known class; it is removed from the features and kept as `labels`.
         False: no column is one. By default, a column that looks like a class gives a warning.
@@ -185,7 +186,7 @@ class Study:
         matrix = matrix.astype(checked.dtype) if allow_missing else checked
         if labels is not None:
             sample_names = tuple(table.index) if samples is not None or named_samples else None
-            labels = read_only(check_labels_of(labels, name, len(matrix), sample_names))
+            labels = read_only(check_labels_of(with_unknown(labels, name), name, len(matrix), sample_names))
         self._set(
             X=read_only(matrix),
             name=name,
@@ -565,7 +566,12 @@ def _probable_label(X: FloatArray, features: Sequence[str]) -> int | None:
     if X.shape[1] < 2 or not _has_few_small_integers(X[:, -1]):
         return None
     others_are_real = np.any(X[:, :-1] != np.rint(X[:, :-1]), axis=0).all()
-    return X.shape[1] - 1 if others_are_real else None
+    return X.shape[1] - 1 if others_are_real and _are_numbered(X[:, -1]) else None
+
+
+def _are_numbered(column: FloatArray) -> bool:
+    """Whether whole numbers are from 0 or 1 without many gaps, as those of classes are, unlike ages."""
+    return bool(column.min() <= 1 and column.max() <= 2 * len(np.unique(column)))
 
 
 def _has_few_small_integers(column: FloatArray) -> bool:

@@ -185,8 +185,6 @@ def twice(names):
         pytest.param({}, {"label": "typ"}, r"No study has a column 'typ'.*depth, donor, type.*'type'\?", id="label"),
         pytest.param({"obs": pd.DataFrame({"donor": ["a", None, "b", None, "a", "b"]}, index=list(BARCODES))},
                      {"study_key": "donor"}, r"2 samples without a study: 'donor' is missing", id="missing study"),
-        pytest.param({"obs": pd.DataFrame({"type": ["a", None, "b", "b", "a", "b"]}, index=list(BARCODES))},
-                     {"label": "type"}, r"1 missing label", id="missing label"),
         pytest.param({"obs": pd.DataFrame({"donor": [*"aaaaa", "b"]}, index=list(BARCODES))},
                      {"study_key": "donor"}, r"Study 'b' has 1 sample: at least 2", id="one cell"),
         pytest.param({"obs": pd.DataFrame({"donor": [*"aaa", " ", " ", " "]}, index=list(BARCODES))},

@@ -155,7 +155,9 @@ class TestPacked:
     ("magic", "kind"), [(b"\x28\xb5\x2f\xfd", "a Zstandard file"), (b"7z\xbc\xaf\x27\x1c", "a 7-Zip file")]
 )
 def test_other_packings_are_named(tmp_path, magic, kind):
-    with pytest.raises(DataError, match=rf"mainz\.zst is {kind}: unpack it first, or pack it with gzip, bzip2 or xz"):
+    with pytest.raises(
+        DataError, match=rf"mainz\.zst is {kind}: unpack it first, or pack it with gzip, bzip2, xz or zip"
+    ):
         cr.Studies.read(write(tmp_path, magic + bytes(99), "mainz.zst"))
 
 

@@ -193,9 +193,6 @@ def test_parquet_in_a_folder_named_like_a_partition_gains_no_column(parquet, tmp
         ),
         pytest.param(FRAME, {"label": "subtyp"}, r"No study has a column 'subtyp'.*ERBB2, ESR1", id="no label"),
         pytest.param(
-            FRAME.assign(subtype=[None, "A", "B"]), {"label": "subtype"}, r"1 missing label", id="missing label"
-        ),
-        pytest.param(
             pd.DataFrame({"x": [0.5, 1.5, 2.5, 3.5], "class": [1, 2, 1, 2]}),
             {},
             r"Feature 'class' of study 'mainz' is probably a class label",

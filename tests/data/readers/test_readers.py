@@ -82,7 +82,9 @@ def test_a_format_is_added_by_one_reader_in_the_list(tmp_path, monkeypatch):
     np.save(tmp_path / "vdx.npy", VALUES.T + 1)
     studies = cr.Studies.read(tmp_path / "mainz.npy", tmp_path / "vdx.npy", transpose="vdx")
     np.testing.assert_array_equal(studies["vdx"].X, VALUES + 1)
-    with pytest.raises(ParameterError, match=r"header=True is for delimited text, and .*mainz\.npy is an npy file"):
+    with pytest.raises(
+        ParameterError, match=r"header=True is for Excel files and delimited text, and .*mainz\.npy is an npy file"
+    ):
         cr.Studies.read(tmp_path / "mainz.npy", header=True)
 
 

@@ -6,6 +6,7 @@ To add a format, write a module with a `Reader` (see `clustrep.data.readers.tabl
 from __future__ import annotations
 
 from clustrep.data.readers.delimited import DELIMITED
+from clustrep.data.readers.excel import EXCEL
 from clustrep.data.readers.geo import GEO
 from clustrep.data.readers.h5ad import H5AD, ZARR
 from clustrep.data.readers.parquet import PARQUET
@@ -14,7 +15,7 @@ from clustrep.data.readers.source import beginning_of
 from clustrep.data.readers.table import Path, Reader
 
 # In the order in which they are asked; the last takes every file, and says so if it is not a table.
-READERS: tuple[Reader, ...] = (H5AD, ZARR, PARQUET, R_DATA, GEO, DELIMITED)
+READERS: tuple[Reader, ...] = (H5AD, ZARR, PARQUET, R_DATA, EXCEL, GEO, DELIMITED)
 
 
 def reader_of(path: Path) -> Reader:

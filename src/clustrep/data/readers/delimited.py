@@ -36,7 +36,7 @@ from clustrep.data.readers.table import (
     number,
 )
 from clustrep.errors import DataError
-from clustrep.text import argument, cut, from_spreadsheet, listing, plural
+from clustrep.text import NUMBER, argument, cut, from_spreadsheet, listing, plural
 from clustrep.types import FloatArray
 
 COMMENT = re.compile(r"#(#|\s|$)")
@@ -45,14 +45,15 @@ MARKS = ("\t", ";", ",")
 
 FIRST_LETTERS = 2**22  # among which the delimiter is looked for
 
-MAY_BE_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
+DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(e[+-]?\d+)?", re.IGNORECASE)
+
+MAY_BE_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
 
 BELOW_THOUSAND = re.compile(r"[+-]?\d{1,3}")
 
 
 def read_delimited(path: Path, study: str, request: Request) -> list[Table]:
     """Read a table: sample names as index, feature names as columns, the label column aside."""
-    transpose = request.transposes(study)
     text = read_text(path)
     line, first = next((i, line.strip()) for i, line in enumerate(text.lines(), 1) if line.strip())
     if COMMENT.match(first):
@@ -60,12 +61,18 @@ def read_delimited(path: Path, study: str, request: Request) -> list[Table]:
             f"Line {line} of {path} begins with #: remove the line if it is a comment ({cut(first)}), or the # if "
             "it is the header."
         )
-    records = Records(text.lines, path, find_delimiter(text))
+    return [table_of(Records(text.lines, path, find_delimiter(text)), study, request)]
+
+
+def table_of(records: Records, study: str, request: Request) -> Table:
+    """Make a table of records: find its names, read its numbers, and set the label column aside."""
+    transpose = request.transposes(study)
     if request.header is False:
         _check_no_header(records, study)
     header = _has_header(records) if request.header is None else request.header
     if header and records.n_records == 1:
-        raise DataError(f"{path} has a header but no samples: {AGAIN}.")
+        raise DataError(f"{records.path} has a header but no samples: {AGAIN}.")
+    _check_number_signs(records.first[header:], records.path)
     if records.delimiter == ";":
         _check_points(records, transpose=transpose)
     rows, columns, n_before = _names(records, study, request.aside, header=header, transpose=transpose)
@@ -82,11 +89,11 @@ def read_delimited(path: Path, study: str, request: Request) -> list[Table]:
         frame[j] = [cells.get(i, value) for i, value in enumerate(values[:, j].tolist())]
     frame.columns = pd.RangeIndex(len(features)) if columns is None else pd.Index(columns, dtype=object)
     if place is None:
-        return [Table(study, frame, None)]
+        return Table(study, frame, None)
     frame = frame.iloc[:, [j for j in range(len(features)) if j != place]]
     if columns is None:
         frame.columns = pd.RangeIndex(frame.shape[1])
-    return [Table(study, frame, as_labels([from_spreadsheet(cell) for cell in labels]))]
+    return Table(study, frame, as_labels([from_spreadsheet(cell) for cell in labels]))
 
 
 def _names(
@@ -161,6 +168,16 @@ def _check_points(records: Records, *, transpose: bool) -> None:
         )
 
 
+def _check_number_signs(first: Sequence[str], path: Path) -> None:
+    """Refuse a record that begins with #, as comments do, among others that do not."""
+    marked = [cell for cell in first if cell.startswith("#")]
+    if 0 < len(marked) < len(first):
+        raise DataError(
+            f"{path} has {plural(len(marked), 'line')} that begin{'s' * (len(marked) == 1)} with # among those of its "
+            f"table ({listing(marked, 3)}): remove comments, or the # of what is data."
+        )
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # what the first line is
 
@@ -219,17 +236,21 @@ DELIMITED = Reader(
 class Records:
     """The records of delimited text: lists of cells, without blank lines.
 
-    All have the same number of cells, except that the first may be one short: a header as R writes it.
+    All have the same number of cells, except that the first may be one short: a header as R writes it. Where commas do
+    not separate cells and one of them is a decimal mark, in any cell, numbers are given points.
     """
 
     def __init__(self, lines: Callable[[], Iterator[str]], path: Path, delimiter: str | None, n_lines_before: int = 0):
         self.path, self.delimiter, self._lines, self._n_lines_before = path, delimiter, lines, n_lines_before
         self.head: list[list[str]] = []  # the first two records
         self.first: list[str] = []  # the first cell of every record
+        self._comma = comma = ""  # a cell with a decimal comma, if there is one
         ends_empty = True  # of the records behind the first
         for cells in self:
             ends_empty = ends_empty and (not self.first or not cells[-1])
             self.head += [cells] if len(self.first) < 2 else []
+            if self.first and not comma and delimiter != ",":
+                comma = next(filter(has_decimal_comma, cells), "")
             self.first.append(cells[0])
         if not self.first:
             raise DataError(f"{path} is empty, except for delimiters: {AGAIN}.")
@@ -238,6 +259,9 @@ class Records:
             raise DataError(
                 f"{path} has a delimiter at the end of every line{' from line 2 on' * is_short}: remove it."
             )
+        if comma:
+            self._comma = comma
+            self.head, self.first = [*map(self._with_points, self.head)], self._with_points(self.first)
 
     @property
     def n_records(self) -> int:
@@ -248,6 +272,16 @@ class Records:
     def width(self) -> int:
         """The number of cells in a record; of the second where the first is shorter."""
         return len(self.head[-1])
+
+    def _with_points(self, cells: list[str]) -> list[str]:
+        """Write numbers with decimal commas with points; what has a point already may be thousands."""
+        for cell in cells:
+            if "." in cell and NUMBER.fullmatch(cell):
+                raise DataError(
+                    f"{self.path} has decimal commas ({self._comma!r}) and points in numbers ({cell!r}), which may "
+                    "separate thousands: write all numbers alike, and without separators of thousands."
+                )
+        return [cell.replace(",", ".") if DECIMAL_COMMA.fullmatch(cell) else cell for cell in cells]
 
     def __iter__(self) -> Iterator[list[str]]:
         """Split the text into cells."""
@@ -285,7 +319,7 @@ class Records:
                     raise DataError(f"{self.path} has {sizes}: {advice}.")
                 first = first or cells
                 n_records += 1
-                yield cells
+                yield self._with_points(cells) if self._comma else cells
         except csv.Error as error:
             if "expected after" in str(error):
                 line = reader.line_num + self._n_lines_before
@@ -295,6 +329,11 @@ class Records:
             raise DataError(f"{self.path} can't be read as a table: {problem}.") from None
         finally:
             csv.field_size_limit(limit)
+
+
+def has_decimal_comma(cell: str) -> bool:
+    """Whether the comma in a number can't separate thousands."""
+    return "," in cell and bool(DECIMAL_COMMA.fullmatch(cell)) and not MAY_BE_THOUSANDS.fullmatch(cell)
 
 
 def find_delimiter(text: Text) -> str | None:

@@ -9,6 +9,7 @@ import importlib
 import io
 import lzma
 import re
+import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -19,7 +20,7 @@ from typing import IO, Any, NamedTuple
 from clustrep.checks import check_names_differ
 from clustrep.errors import DataError
 from clustrep.files.folders import nearest_entries
-from clustrep.text import listing
+from clustrep.text import listing, plural
 
 PARQUET_MAGIC = b"PAR1"
 
@@ -28,16 +29,14 @@ HDF5_MAGIC = b"\x89HDF"
 # Files that say of a folder that it is a Zarr store, of versions 2 and 3.
 ZARR_MARKS = (".zgroup", "zarr.json")
 
-# How files begin that hold no text that the standard library can read, and what to do with them.
-SPREADSHEETS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
-SAVE, UNPACK = "save the table as CSV", "unpack it first, or pack it with gzip, bzip2 or xz"
-NOT_TEXT = {
-    SPREADSHEETS[0]: ("an Excel or zip file, not delimited text", SAVE),
-    SPREADSHEETS[1]: ("an Excel file, not delimited text", SAVE),
-    b"\x28\xb5\x2f\xfd": ("a Zstandard file", UNPACK),
-    b"7z\xbc\xaf\x27\x1c": ("a 7-Zip file", UNPACK),
-    b"\x1f\x9d": ("a .Z file", UNPACK),
-}
+ZIP_MAGIC = b"PK\x03\x04"
+
+# How old Excel files begin, and the members that tell newer ones, and those of OpenOffice, from other zip files.
+OLD_WORKBOOK_MAGIC = b"\xd0\xcf\x11\xe0"
+WORKBOOK_MEMBERS = frozenset(["xl/workbook.xml", "xl/workbook.bin", "content.xml"])
+
+# How files begin that hold no text that the standard library can read.
+NOT_TEXT = {b"\x28\xb5\x2f\xfd": "a Zstandard file", b"7z\xbc\xaf\x27\x1c": "a 7-Zip file", b"\x1f\x9d": "a .Z file"}
 
 BEGINNING = 4096  # bytes: enough to recognise any format
 
@@ -73,13 +72,31 @@ def _unpack_streams(new: Callable[[], Any], packed: bytes) -> bytes:
     return b"".join(parts)
 
 
+class SeveralFiles(Exception):  # noqa: N818 - says what there is
+    """A zip file that does not hold exactly one file, with their names."""
+
+
+def _open_member(stream: IO[bytes]) -> IO[bytes]:
+    """Open the only file in a zip file; what macOS adds beside it does not count."""
+    archive = zipfile.ZipFile(stream)
+    names = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
+    names = [name for name in names if not name.startswith("__MACOSX/")]
+    if len(names) != 1:
+        raise SeveralFiles(*names)
+    return archive.open(names[0])
+
+
 PACKINGS = (
+    Packing("zip", ".zip", ZIP_MAGIC, _open_member, lambda packed: _open_member(io.BytesIO(packed)).read()),
     Packing("gzip", ".gz", b"\x1f\x8b", gzip.open, gzip.decompress),
     Packing("bzip2", ".bz2", b"BZh", bz2.open, partial(_unpack_streams, bz2.BZ2Decompressor)),
     Packing("xz", ".xz", b"\xfd7zXZ\0", lzma.open, partial(_unpack_streams, lzma.LZMADecompressor)),
 )
 
-UNPACKING_ERRORS = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
+UNPACKING_ERRORS = (
+    *(OSError, EOFError, ValueError, zlib.error, lzma.LZMAError),
+    *(zipfile.BadZipFile, RuntimeError, NotImplementedError),  # of zip files: damaged, encrypted, packed in another way
+)
 
 
 class Beginning(NamedTuple):
@@ -88,25 +105,36 @@ class Beginning(NamedTuple):
     raw: bytes
     text: str  # of what `raw` holds, unpacked if that is packed; not meaningful if it is not text
     is_zarr: bool = False  # a folder that is a Zarr store
+    is_workbook: bool = False  # a file of Excel or OpenOffice with sheets
+
+
+def file_and_sheet(path: str | PathLike[str]) -> tuple[Path, str]:
+    """Separate the name of a sheet, as in cohorts.xlsx:Mainz, from that of its file; "" without one."""
+    file = Path(path)
+    before, colon, sheet = file.name.rpartition(":")
+    if not colon or not before or file.exists() or not file.with_name(before).is_file():
+        return file, ""
+    return file.with_name(before), sheet
 
 
 def study_names(paths: Sequence[str | PathLike[str]]) -> list[str]:
     """Name each study after its file; where two would have the same name, with as much of the path as needed."""
-    files = [Path(path) for path in paths]
-    for file in files:
+    for file in map(Path, paths):
         if any("\ud800" <= letter <= "\udfff" for letter in str(file)):
             raise DataError(f"The name of the file {file} is not text in this system's encoding: rename it.")
         if "\0" in str(file):
             raise DataError(f"No file can be called {str(file)!r}, with a zero byte: correct the name.")
+    files, sheets = zip(*map(file_and_sheet, paths), strict=True)
     endings = tuple(packing.ending for packing in PACKINGS)
     stems = [(file.stem if file.name.endswith(endings) else file.name).rsplit(".", 1)[0] or file.name for file in files]
     for file, stem in zip(files, stems, strict=True):
         if not stem.strip():
             raise DataError(f"The file {str(file)!r} has no name that its study could have: rename it.")
     longer_names = [
+        [sheet or stem for sheet, stem in zip(sheets, stems, strict=True)],
         [f"{file.parent.name}/{stem}" for file, stem in zip(files, stems, strict=True)],
         [file.name for file in files],
-        [file.as_posix() for file in files],
+        [Path(path).as_posix() for path in paths],
     ]
     names = stems
     for longer in longer_names:
@@ -117,7 +145,7 @@ def study_names(paths: Sequence[str | PathLike[str]]) -> list[str]:
 
 def beginning_of(path: str | PathLike[str]) -> Beginning:
     """Read the beginning of a file."""
-    file = Path(path)
+    file, _ = file_and_sheet(path)
     try:
         if any((file / mark).is_file() for mark in ZARR_MARKS):
             return Beginning(b"", "", is_zarr=True)
@@ -127,13 +155,25 @@ def beginning_of(path: str | PathLike[str]) -> Beginning:
             stream.seek(0)
             for packing in PACKINGS:
                 if raw.startswith(packing.magic):
+                    if packing.magic == ZIP_MAGIC and _is_workbook(stream):
+                        return Beginning(raw, "", is_workbook=True)
                     try:
                         text = packing.open(stream).read(BEGINNING)
-                    except UNPACKING_ERRORS:  # told when the file is read
+                    except (*UNPACKING_ERRORS, SeveralFiles):  # told when the file is read
                         text = b""
-            return Beginning(raw, text.decode(_encoding(text), errors="replace"))
+            is_workbook = raw.startswith(OLD_WORKBOOK_MAGIC)
+            return Beginning(raw, text.decode(_encoding(text), errors="replace"), is_workbook=is_workbook)
     except OSError as error:
         raise DataError.unreadable(path, error) from None
+
+
+def _is_workbook(stream: IO[bytes]) -> bool:
+    try:
+        return not WORKBOOK_MEMBERS.isdisjoint(zipfile.ZipFile(stream).namelist())
+    except UNPACKING_ERRORS:
+        return False
+    finally:
+        stream.seek(0)
 
 
 def _check_is_file(file: Path) -> None:
@@ -204,18 +244,23 @@ def read_text(path: str | PathLike[str]) -> Text:
         raw = Path(path).read_bytes()
     except OSError as error:
         raise DataError.unreadable(path, error) from None
-    for magic, (kind, advice) in NOT_TEXT.items():
+    for magic, kind in NOT_TEXT.items():
         if raw.startswith(magic):
-            raise DataError(f"{path} is {kind}: {advice}.")
+            raise DataError(f"{path} is {kind}: unpack it first, or pack it with gzip, bzip2, xz or zip.")
     packing = next((packing for packing in PACKINGS if raw.startswith(packing.magic)), None)
     if packing is not None:
         try:
             raw = packing.unpack(raw)
+        except SeveralFiles as names:
+            raise DataError(
+                f"{path} is a zip file that holds {plural(len(names.args), 'file')} ({listing(names.args, 3)}): pack "
+                "one table in it, or unpack it first."
+            ) from None
         except UNPACKING_ERRORS as error:
             raise DataError(
                 f"{path} is a damaged {packing.name} file: {str(error).rstrip('.')}. {AGAIN.capitalize()}."
             ) from None
-        if raw.startswith((*SPREADSHEETS, PARQUET_MAGIC, HDF5_MAGIC)):
+        if raw.startswith((ZIP_MAGIC, OLD_WORKBOOK_MAGIC, PARQUET_MAGIC, HDF5_MAGIC)):
             raise DataError(f"{path} is a {packing.name} file with something other than text in it: unpack it first.")
     text = Text(raw)
     text.check(path)

@@ -46,6 +46,7 @@ class Request(NamedTuple):
     groups: str | None = None
     allow_missing: bool = False
     gower: bool = False
+    duplicates: str | None = None
 
     @property
     def aside(self) -> tuple[object, ...]:

@@ -7,7 +7,7 @@ import pytest
 from tests.data.readers.delimited.cases import FEATURES, OTHER, PLAIN, SAMPLES, VALUES, read, read_or_refusal, write
 
 import clustrep as cr
-from clustrep.errors import DataError, ParameterError
+from clustrep.errors import DataError, DataWarning, ParameterError
 
 GENES_IN_ROWS = "gene,m1,m2,m3\nESR1,8.5,13.0,0.5\nERBB2,-14.25,1e-3,2.0\n"
 WITH_CLASS = "15.55\t28.65\t2\n14.9\t27.55\t2\n14.45\t28.35\t1\n14.15\t28.8\t1\n"
@@ -92,9 +92,56 @@ def test_class_names_are_kept_to_the_letter(tmp_path, classes):
     assert read(tmp_path, "x,y,er\n" + "\n".join(rows), label="er").labels.tolist() == list(classes)
 
 
-def test_an_empty_class_is_missing(tmp_path):
-    with pytest.raises(DataError, match=r"labels of study 'mainz'.*1 missing label"):
-        read(tmp_path, "x,y,er\n0.5,1.5,A\n2.5,3.5,\n4.5,5.5,B\n", label="er")
+@pytest.mark.parametrize("classes", ["AB", "12"])
+def test_an_empty_class_is_unknown(tmp_path, classes):
+    with pytest.warns(DataWarning, match=r"'mainz' has 1 sample of 3 without a label: 'unknown'"):
+        study = read(tmp_path, "x,y,er\n0.5,1.5,{}\n2.5,3.5,\n4.5,5.5,{}\n".format(*classes), label="er")
+    assert study.labels.tolist() == [classes[0], "unknown", classes[1]]
+
+
+def test_classes_that_are_all_empty_are_missing(tmp_path):
+    with pytest.raises(DataError, match=r"labels of study 'mainz'.*2 missing labels"):
+        read(tmp_path, "x,y,er\n0.5,1.5,\n2.5,3.5,\n", label="er")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# columns that some files have, and names that occur twice
+
+
+def test_an_age_in_the_last_column_is_no_class(tmp_path):
+    rows = [f"m{i},{i / 8},{i * i / 9},{30 + i // 2}" for i in range(60)]
+    assert read(tmp_path, "id,ESR1,ERBB2,age\n" + "\n".join(rows)).features == ("ESR1", "ERBB2", "age")
+
+
+def test_a_column_that_one_file_has_alone_is_no_class_and_no_obstacle(tmp_path):
+    one = "id,ESR1,ERBB2,site,age,batch\n" + "".join(
+        f"m{i},{i / 8},{i * i / 9},Ulm,{'' if i == 3 else 40 + i},{1 + i % 2}\n" for i in range(12)
+    )
+    two = "id,ESR1,ERBB2\n" + "".join(f"v{i},{i / 7},{i * i / 5}\n" for i in range(12))
+    with pytest.warns(DataWarning) as caught:
+        studies = cr.Studies.read(write(tmp_path, one), write(tmp_path, two, "vdx.csv"))
+    assert [str(warning.message) for warning in caught] == [
+        "Left out, as text or incomplete and not in all studies: mainz 2 (site, age).",
+        "The studies share 2 features; dropped: mainz 1 (batch).",
+    ]
+    assert studies.features == FEATURES
+    with pytest.raises(DataError, match=r"non-numeric column: 'site'"):
+        cr.Studies.read(tmp_path / "mainz.csv", label=False)
+
+
+@pytest.mark.parametrize(
+    ("how", "values"), [("mean", [5.0, 6.0, 6.0]), ("first", [1.0, 2.0, 3.0]), ("variance", [9.0, 10.0, 9.0])]
+)
+def test_features_of_one_name_become_one(tmp_path, how, values):
+    content = "id,ESR1,b,ESR1\nm1,1,0.5,9\nm2,2,1.5,10\nm3,3,2.5,9\n"
+    if how == "variance":
+        content = content.replace("m1,1,", "m1,2.5,")  # varies less than the other
+    path = write(tmp_path, content)
+    with pytest.raises(DataError, match=r"1 duplicate feature name: 'ESR1'\. .*duplicates='mean'"):
+        cr.Studies.read(path)
+    study = cr.Studies.read(path, duplicates=how)["mainz"]
+    assert study.features == ("ESR1", "b")
+    np.testing.assert_array_equal(study.X[:, 0], values)
 
 
 def test_a_class_that_only_one_file_has_is_kept_for_it(tmp_path):

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import gzip
+import json
+import tomllib
 from pathlib import Path
 
+from click.testing import CliRunner
 from tests.cli.support import ASK, PAIR, READING, RUN, contents, invoke
 
 import clustrep as cr
 from clustrep.cli.clusterer_names import clusterer_of
+from clustrep.cli.program import clustrep
 
 
 def scores(*arguments, out):
@@ -64,3 +68,33 @@ def test_scaling_and_selecting_happen_in_each_study(folder):
         {"ward": clusterer_of("ward")}, studies, n_clusters=[3], n_resamples=4, n_null=0, rng=0, scale="none"
     )
     assert Path("clustrep-results/scores.csv").read_text() == analysis.scores().to_csv(index=False)
+
+
+def test_standard_input_is_a_study_and_is_written_as_such(folder):
+    packed = gzip.compress((folder / "alpha.csv").read_bytes())
+    (folder / "stdin.csv").write_bytes(packed)
+    named, piped = (
+        CliRunner().invoke(clustrep, ["run", first, "beta.csv", *READING, *ASK, "--out", out], input=packed)
+        for first, out in (("stdin.csv", "named"), ("-", "piped"))
+    )
+    assert named.exit_code == piped.exit_code == 0, piped.output
+    assert Path("piped/scores.csv").read_bytes() == Path("named/scores.csv").read_bytes()
+    assert tomllib.loads(Path("piped/config.toml").read_text())["studies"] == ["-", "../beta.csv"]
+    again = CliRunner().invoke(clustrep, ["run", "--config", "piped/config.toml", "--out", "again"], input=packed)
+    assert again.exit_code == 0, again.output
+    assert contents(folder / "again") == contents(folder / "piped")
+
+
+def test_standard_input_is_one_study():
+    refused = CliRunner().invoke(clustrep, ["inspect", "-", "-"], input="x")
+    assert refused.exit_code == 2
+    assert "name it once" in refused.stderr
+
+
+def test_options_about_files_reach_the_readers(folder, frames):
+    frame = frames["alpha"]
+    twice = frame.assign(again=frame["gene1"] + 2).rename(columns={"again": "gene1"})
+    (folder / "twice.csv").write_bytes(twice.to_csv().encode())
+    invoke("inspect", "twice.csv", "beta.csv", *READING, code=3)
+    read = json.loads(invoke("inspect", "twice.csv", "beta.csv", *READING, "--duplicates", "mean", "--json").stdout)
+    assert read["shared"]["features"] == frame.shape[1] - 1

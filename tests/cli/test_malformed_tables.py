@@ -76,12 +76,13 @@ mainz("two texts", with_cell("high", content=with_cell("low", 5, 2)))
 mainz("a text of 300,000 letters", with_cell("x" * 300_000))
 for cell in ("NA", "", "nan", "null", "#N/A", "?"):
     mainz(f"missing value {cell!r}", with_cell(cell))
-mainz("feature without values", with_column("KRT5", ["NA"] * 12))
+ONE = ("run", "mainz.csv")
+mainz("feature without values", with_column("KRT5", ["NA"] * 12), line=ONE)
 for cell in ("inf", "-Inf", "1e400"):
     mainz(f"infinite value {cell}", with_cell(cell))
 mainz("value too large to be squared", with_cell("1e200"))
 mainz("value too large to be tested", with_cell("1e200"), line=("test", "mainz.csv"))
-mainz("decimal commas", MAINZ.replace(",", ";").replace(".", ","))
+mainz("decimal commas and points", with_cell("1.5", content=MAINZ.replace(",", ";").replace(".", ","), delimiter=";"))
 mainz("decimal commas between commas", MAINZ.replace(".", ","))
 mainz(
     "decimal commas in one column",
@@ -132,12 +133,12 @@ case(
 # ---------------------------------------------------------------------------------------------------------------------
 # labels
 
-mainz("a class named so", with_column("class", [1, 2] * 6))
-mainz("a class in the last column", with_column("KRT5", [1, 2] * 6))
-mainz("a class in words", with_column("subtype", SUBTYPES))
+mainz("a class named so", with_column("class", [1, 2] * 6), line=ONE)
+mainz("a class in the last column", with_column("KRT5", [1, 2] * 6), line=ONE)
+mainz("a class in words", with_column("subtype", SUBTYPES), line=ONE)
 mainz("a class in the first column", "subtype,ESR1\n" + "".join(f"{name},{i}.5\n" for i, name in enumerate("ABCDEFA")))
 case("unknown label", options=("--label", "subtyp"))
-mainz("labels missing", with_column("subtype", ["A", "NA"] * 6), ("--label", "subtype"))
+mainz("labels missing", with_column("subtype", ["NA"] * 12), ("--label", "subtype"))
 mainz("measurements as labels", with_column("subtype", [0.5, 1.5] * 6), ("--label", "subtype", *QUICK))
 mainz(
     "nothing but a label", "id,subtype\n" + "".join(f"m{i},{'AB'[i % 2]}\n" for i in range(12)), ("--label", "subtype")

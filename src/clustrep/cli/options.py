@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -201,7 +202,7 @@ def from_stdin(ctx: click.Context, parameter: click.Parameter, paths: tuple[Path
         raise click.BadParameter("- is standard input, which is one study: name it once.", ctx, parameter)
     kept = Path(ctx.with_resource(tempfile.TemporaryDirectory(prefix="clustrep-"))) / "stdin"
     with kept.open("wb") as stream:
-        shutil.copyfileobj(click.get_binary_stream("stdin"), stream)
+        shutil.copyfileobj(sys.stdin.buffer, stream)
     ctx.meta[STDIN] = kept
     return tuple(kept if path == Path(STDIN) else path for path in paths)
 

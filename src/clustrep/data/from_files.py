@@ -129,19 +129,16 @@ def without_duplicates(table: Table, duplicates: str | None) -> Table:
     if duplicates is None:
         raise DataError(
             f"Study {table.name!r} has {plural(len(twice), 'duplicate feature name')}: {listing(map(repr, twice))}. "
-            f"Rename them, or use {argument('duplicates', 'mean')}, 'first' or 'variance' to make one feature of each."
+            f"Rename them, or use {argument('duplicates', 'mean')} to make one feature of each ('first' and 'variance' "
+            "choose one)."
         )
     frame, subject = table.frame.set_axis(names, axis=1), f"Study {table.name!r}"
     rows = [str(row) for row in frame.index]
     kept = frame.loc[:, ~frame.columns.duplicated()].copy()
     for name in [] if duplicates == "first" else twice:
-        X = check_numbers(frame[name].set_axis(rows, axis=0), subject)  # (n_samples, n_duplicates)
-        if duplicates == "mean":
-            kept[name] = X.mean(axis=1)
-        else:
-            known = ~np.isnan(X).all(axis=0)
-            variances = [np.nanvar(column) if is_known else -1.0 for column, is_known in zip(X.T, known, strict=True)]
-            kept[name] = X[:, int(np.argmax(variances))]
+        X = check_numbers(pd.DataFrame(frame[name]).set_axis(rows, axis=0), subject)  # (n_samples, n_duplicates)
+        variances = pd.DataFrame(X).var(axis=0).fillna(-1.0)  # of those without values -1
+        kept[name] = X.mean(axis=1) if duplicates == "mean" else X[:, int(variances.argmax())]
     return table._replace(frame=kept, feature_data=None)
 
 

@@ -58,7 +58,6 @@ def test_characteristics_belong_to_samples_not_to_places(tmp_path):
     ("content", "label", "sentence"),
     [
         pytest.param(SERIES, "ER", r"No study has a column 'ER'.*there are age, drug, er status, grade", id="no label"),
-        pytest.param(SERIES, "age", r"labels of study 'geo' have 1 missing label", id="a label missing"),
         pytest.param(SERIES, "drug", r"geo\.txt has more than one 'drug' for 1 sample: 'm2'", id="two labels"),
         pytest.param(SERIES.replace("13.0", "null"), None, r"missing value .* sample 'm2', feature 'ESR1'", id="null"),
         pytest.param(SERIES.replace("13.0", ""), None, r"1 missing value .* sample 'm2', feature 'ESR1'", id="empty"),

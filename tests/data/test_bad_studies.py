@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 import scipy.sparse
 from tests.bad_inputs import (
-    HALVES,
     HOLES,
     MASKED,
     RAGGED,

@@ -83,6 +83,7 @@ rep = "X_pca"
 genes = "symbol"
 map = "probes.csv"
 probes = "mean"
+duplicates = "first"
 null = "copula"
 null-collections = 39
 embedding = "tsne"
@@ -135,6 +136,7 @@ def test_every_option_can_be_given_in_a_file(folder, chosen):
         "genes": "symbol",
         "probe_map": Path("options/probes.csv"),
         "probes": "mean",
+        "duplicates": "first",
         "null": "copula",
         "n_null": 39,
         "shard": None,

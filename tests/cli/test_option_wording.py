@@ -85,8 +85,8 @@ def test_what_the_user_wrote_stays(written):
         (lambda folder: cr.Studies.read("alpha.csv", label=""), "--label must be the name of a column, got ''."),
         (lambda folder: cr.Studies.read("alpha.csv", rep=""), "--rep must be a name, got ''."),
         (
-            lambda folder: cr.Studies.read("alpha.csv", study_key="x"),
-            "--study-key 'x' is for h5ad files and Zarr stores, and there",
+            lambda folder: cr.Studies.read("alpha.csv", rep="x"),
+            "--rep 'x' is for h5ad files and Zarr stores, and there",
         ),
         (lambda folder: cr.Studies.read("alpha.csv"), "or use --label 'subtype' if that is the samples' known class."),
         (
@@ -94,7 +94,7 @@ def test_what_the_user_wrote_stays(written):
             "--resamples must be a positive integer, got 0.",
         ),
     ],
-    ids=["label", "rep", "study_key", "advice", "number"],
+    ids=["label", "no name", "rep", "advice", "number"],
 )
 def test_errors_of_the_library_are_told_in_options(call, told, folder):
     with pytest.raises(ClustrepError) as caught:

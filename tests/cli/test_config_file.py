@@ -97,7 +97,6 @@ jobs = 2
 engine = "dask://host:8786"
 device = "auto"
 landmarks = 500
-neighbours = "pynndescent"
 embed = "train"
 resolution = "0.5"
 write-h5ad = false
@@ -142,7 +141,6 @@ def test_every_option_can_be_given_in_a_file(folder, chosen):
         "shard": None,
         "device": "auto",
         "n_landmarks": 500,
-        "neighbours": "pynndescent",
         "embed": "train",
         "resolution": (0.5,),
         "write_h5ad": False,

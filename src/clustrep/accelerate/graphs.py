@@ -21,7 +21,7 @@ from clustrep.fitting.communities import (
 )
 from clustrep.fitting.function import ClusteringFunction
 from clustrep.fitting.learners import FittedFunction, Learner, PlainLearner, fit_rows
-from clustrep.fitting.neighbour_lists import NearestOfDrawn, Neighbours, approximate_neighbours, approximates
+from clustrep.fitting.neighbour_lists import NearestOfDrawn, Neighbours
 from clustrep.fitting.neighbours import Metric, neighbours, scipy_metric
 from clustrep.fitting.parameters import Clusterer, Configuration, with_seed
 from clustrep.fitting.resample import Cached, PointSet, Resample
@@ -38,24 +38,19 @@ class DistinctPoints:
 
     points: FloatArray  # (n_distinct, n_features)
     inverse: IntArray  # which of them each row of the study is
-    study: PointSet
     nearest: dict[tuple[int, Metric], IntArray] = field(default_factory=dict)  # (n_distinct, n_kept), nearest first
 
     @classmethod
     def of(cls, points: PointSet) -> DistinctPoints:
         """Take the points of a study."""
-        return cls(*distinct_rows(points.X), points)
+        return cls(*distinct_rows(points.X))
 
     def keep(self, n_neighbors: int, metric: Metric) -> None:
         """Find the nearest others of every point, more than a graph of all of them needs."""
         n_kept = min(CACHED_NEIGHBOURS * n_neighbors, len(self.points) - 1)
         if not n_kept or (n_neighbors, metric) in self.nearest:
             return
-        if approximates(self.study, metric) and len(self.points) > n_kept + 1:
-            nearest = approximate_neighbours(self.study, self.points, n_kept, n_neighbors, metric)
-        else:
-            nearest = neighbours(self.points, n_kept, metric)
-        self.nearest[n_neighbors, metric] = nearest
+        self.nearest[n_neighbors, metric] = neighbours(self.points, n_kept, metric)
 
     def drawn(self, weights: IntArray) -> IntArray:
         """Return which of them are in a draw."""

@@ -79,12 +79,10 @@ def leave_one_study_out(
     check_choice(noise, "noise", RULES)
     chosen = resolve_agreement(agreement)
     scores, causes = [], []
-    recall: dict[str, dict[str, float]] = {}
     for name, tested in checked.items():
         others = [checked[other] for other in sorted(checked) if other != name]  # whatever their order
         pooled = others[0].with_samples_of(others[1:], f"all but {name}")
         setting = Setting.prepare(source, (pooled, tested), [configuration])
-        recall |= setting.recall
         plan = ScorePlan(
             setting,
             n_resamples=n_resamples,
@@ -114,6 +112,5 @@ def leave_one_study_out(
             [configuration],
             n_resamples=n_resamples,
             noise=noise,
-            neighbour_recall=recall,
         ),
     )

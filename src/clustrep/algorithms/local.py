@@ -409,7 +409,6 @@ def _result(plan: LocalPlan, i: int, outcomes: Sequence[LocalScores | Failed], l
             [plan.configuration],
             n_resamples=n_resamples,
             noise=plan.noise,
-            neighbour_recall=plan.setting.recall,
         ),
         _points=plan.points.X,
         _origin=RunOrigin(

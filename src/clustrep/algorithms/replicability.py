@@ -376,7 +376,6 @@ def run_comparison(plan: ScorePlan, n_jobs: int | None, cache: RunCache | None =
             diagonal=plan.diagonal,
             noise=plan.noise,
             **landmark_error,
-            neighbour_recall=plan.setting.recall,
         ),
         _origins=tuple(
             RunOrigin(source, studies, configuration, plan.agreements, plan.noise)

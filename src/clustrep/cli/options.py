@@ -317,13 +317,6 @@ n_landmarks = click.option(
     help="Fit to M weighted landmarks of each larger study: for tens of thousands of samples and more.",
 )
 
-neighbours = choice(
-    "--neighbours",
-    ["exact", "pynndescent"],
-    "How nearest neighbours are searched for; by pynndescent in studies of 1,000 samples or more, where the "
-    "page has the share of them that is right.",
-)
-
 embed = click.option(
     "--embed",
     type=click.Choice(["train"]),
@@ -447,7 +440,6 @@ def analysis(*, k: str | None, folder: str, resamples_default: int = 100) -> Cal
         numbers_of_clusters(k),
         clustering,
         n_landmarks,
-        neighbours,
         embed,
         resolution,
         resamples(resamples_default),
@@ -486,7 +478,6 @@ def configured(settings: dict[str, Any], progress: Any = "auto") -> Iterator[Non
         config_context(
             progress=False if settings["quiet"] else progress,
             device=settings.get("device", "cpu"),  # commands for one study or one site have no such option
-            neighbours=settings.get("neighbours", "exact"),
             engine=settings.get("engine"),
         ),
         prints_to_stderr(),

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from clustrep.execution.engines import Engine
 
 DEVICES = ("cpu", "cuda", "auto", "torch")
-# How nearest neighbours are searched for: an approximate way goes by the name of its package.
-EXACT = "exact"
-NEIGHBOURS = (EXACT, "pynndescent")
 
 
 @dataclass(frozen=True)
@@ -40,8 +37,6 @@ class Config:
         Show a progress bar; "auto" shows one on a terminal and in a notebook. A function takes preliminary answers.
     device : {"cpu", "cuda", "auto", "torch"}
         Where k-means is fitted, nearest points are found and labels are compared; see `set_config`.
-    neighbours : {"exact", "pynndescent"}
-        How nearest neighbours are searched for; see `set_config`.
     engine : None, dask.distributed.Client or str
         Other machines; see `set_config`.
     checkpoint : str, path or None
@@ -55,7 +50,6 @@ class Config:
     accelerate: bool = True
     progress: bool | str | Callable[[Any], None] = "auto"
     device: str = "cpu"
-    neighbours: str = EXACT
     engine: Any = None
     checkpoint: str | os.PathLike[str] | None = None
     opened: Engine[Any] | None = None
@@ -64,7 +58,6 @@ class Config:
     def __post_init__(self) -> None:
         check_flag(self.accelerate, "accelerate")
         check_choice(self.device, "device", DEVICES)
-        check_choice(self.neighbours, "neighbours", NEIGHBOURS)
         if not isinstance(self.progress, bool) and self.progress != "auto" and not callable(self.progress):
             raise ParameterError(
                 f"progress must be True, False, 'auto' or a function, got {self.progress!r}.", parameter="progress"
@@ -74,7 +67,7 @@ class Config:
             raise ParameterError(f"checkpoint must be the name of a folder, got {folder!r}.", parameter="checkpoint")
 
 
-OPTIONS = tuple(field.name for field in fields(Config))[:6]
+OPTIONS = tuple(field.name for field in fields(Config))[:5]
 
 
 _of_process = Config()
@@ -102,7 +95,7 @@ def get_config() -> dict[str, Any]:
     Examples
     --------
     >>> sorted(get_config())
-    ['accelerate', 'checkpoint', 'device', 'engine', 'neighbours', 'progress']
+    ['accelerate', 'checkpoint', 'device', 'engine', 'progress']
     """
     return {name: getattr(config(), name) for name in OPTIONS}
 
@@ -129,11 +122,6 @@ def set_config(**options: Any) -> None:
         `predict`, nearest training points by Euclidean distance are found and labels are counted on the device, with
         the same result. A run on a device takes neither workers nor an engine. Results say on which device they were
         computed.
-    neighbours : {"exact", "pynndescent"}, default="exact"
-        How functions of several studies search for nearest neighbours: exactly; or approximately by pynndescent (`pip
-        install 'clustrep[approximate]'`), in studies of 1,000 samples and more: for the graph of `Leiden` and
-        `Louvain`, and for the nearest training sample of clusterers without a `predict`.
-        `provenance["neighbour_recall"]` says which share of neighbours is right. See docs/scale.md.
     engine : None, dask.distributed.Client, "dask://host:port", "ray" or "ray://host:port", default=None
         Other machines, instead of the workers of this one: they never change a result (docs/clusters.md). An address
         is connected to at once, and left when another engine is set or the context ends.
@@ -166,7 +154,7 @@ def config_context(**options: Any) -> Iterator[None]:
 
     Parameters
     ----------
-    accelerate, progress, device, neighbours, engine, checkpoint
+    accelerate, progress, device, engine, checkpoint
         As in `set_config`.
 
     See Also

@@ -29,7 +29,7 @@ import numpy as np
 from clustrep.agreement.agreements import Agreement
 from clustrep.data.study import Study
 from clustrep.execution.checkpoints import CODE, VALUE, VERSION, Manifest
-from clustrep.execution.context import EXACT, config
+from clustrep.execution.context import config
 from clustrep.execution.devices import device_name
 from clustrep.fitting.parameters import Configuration, describe
 from clustrep.fitting.resample import Source
@@ -411,15 +411,13 @@ NO_MATTER = "joblib"  # of the packages, that on which no number depends
 
 def facts_of(source: Source, studies: Sequence[Study], **further: Any) -> dict[str, str]:
     """Return what a run is about, by name, except its clusterers."""
-    packages = [] if source.neighbours == EXACT else [source.neighbours]
-    packages += [] if source.device == "cpu" else ["torch"]
+    packages = [] if source.device == "cpu" else ["torch"]
     return {
         "seed": str(source.root),
         "resampling": described(source.resampling),
         "accelerate": str(source.accelerate),
         **({} if source.device == "cpu" else {"device": str(device_name(source.device))}),
         **({} if source.n_landmarks is None else {"landmarks": f"{source.n_landmarks}, set {source.landmark_set}"}),
-        **({} if source.neighbours == EXACT else {"the search for neighbours": source.neighbours}),
         "the studies": ", ".join(repr(study.name) for study in studies),
         **{name: described(value) for name, value in further.items()},
         **{f"the data of study {study.name!r}": digest_of_study(study) for study in studies},

@@ -7,10 +7,8 @@ whatever other studies are in the run and wherever it is computed.
 from __future__ import annotations
 
 import copy
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from importlib.util import find_spec
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -22,7 +20,7 @@ from clustrep.cached import cached_property
 from clustrep.checks import check_integer
 from clustrep.data.study import Study
 from clustrep.errors import ParameterError
-from clustrep.execution.context import EXACT, config
+from clustrep.execution.context import config
 from clustrep.execution.devices import device_name, resolve_device
 from clustrep.execution.seeds import (
     FULL_STUDY,
@@ -84,16 +82,12 @@ class PointSet:
     rotated : the same points in fewer coordinates, where features outnumber samples by far
     caches_own : whether to cache the distances between these points, for the next resample
     caches_others : whether to cache the distances to the points of other sets that do so, too
-    seed : of an approximate search for neighbours among these points; None: an exact one
-    recall : how much of what was searched for approximately is right, by what it is for
     """
 
     X: FloatArray  # (n_points, n_features)
     rotated: PointSet | None = None
     caches_own: bool = False
     caches_others: bool = False
-    seed: np.random.SeedSequence | None = None
-    recall: dict[str, float] = field(default_factory=dict)
     _own: dict[str, FloatArray] = field(default_factory=dict)
     # Weak, so that two sets that know each other's distances are freed as soon as they are not used elsewhere.
     _others: Cached[PointSet, dict[str, FloatArray]] = field(default_factory=lambda: Cached())
@@ -239,7 +233,6 @@ class Source:
     accelerate: bool = True
     device: str = "cpu"
     n_landmarks: int | None = None  # of each larger study; None: clusterers are fitted to all samples
-    neighbours: str = EXACT  # how they are searched for
     landmark_set: int = 0  # which of several independent choices of landmarks
 
     @classmethod
@@ -256,43 +249,12 @@ class Source:
                 )
         device = "cpu" if options.device == "cpu" else resolve_device(options.device)
         root = root_entropy(rng)
-        source = cls(checked, root, options.accelerate, device, n_landmarks, options.neighbours)
-        source.check_neighbours()
-        return source
-
-    def check_neighbours(self) -> None:
-        """Refuse an approximate search together with what it can't be combined with."""
-        if self.neighbours == EXACT:
-            return
-        hindrances = {
-            f"the device {self.device}": (self.device != "cpu", "the device itself searches, and exactly"),
-            "landmarks": (self.n_landmarks is not None, "only landmarks are searched, few enough for an exact search"),
-            "accelerate=False": (not self.accelerate, "that has every clusterer search in its own way"),
-        }
-        for hindrance, (is_there, reason) in hindrances.items():
-            if is_there:
-                raise ParameterError(
-                    f"neighbours={self.neighbours!r} can't be combined with {hindrance}: {reason}. Leave out one of "
-                    "the two.",
-                    parameter="neighbours",
-                )
-        if self.neighbours not in sys.modules and find_spec(self.neighbours) is None:
-            raise ParameterError(
-                f"neighbours={self.neighbours!r} needs {self.neighbours}, which is not installed: pip install "
-                '"clustrep[approximate]".',
-                parameter="neighbours",
-            )
+        return cls(checked, root, options.accelerate, device, n_landmarks)
 
     @property
     def draws_rows(self) -> bool:
         """Whether draws consist of the studies' own points."""
         return bool(getattr(self.resampling, "keeps_points", False))
-
-    def search_seed(self, study: Study) -> np.random.SeedSequence | None:
-        """Return the seed of an approximate search among a study's points; None: searches are exact."""
-        if self.neighbours == EXACT or not self.draws_rows:
-            return None
-        return seed_of(self.root, Stream.NEIGHBOURS, study.name, 0)
 
     def with_root(self, root: int) -> Source:
         """Return the same with another seed."""
@@ -351,26 +313,18 @@ def provenance_of_run(
     source: Source,
     studies: Sequence[Study],
     configurations: Sequence[Configuration],
-    *,
-    neighbour_recall: Mapping[str, Mapping[str, float]] | None = None,
     **parameters: Any,
 ) -> Provenance:
-    """Record a run that clusters: where its replicates came from, its studies, clusterers and further parameters.
-
-    neighbour_recall : of approximate searches, by study; without any, nothing was searched approximately
-    """
+    """Record a run that clusters: where its replicates came from, its studies, clusterers and further parameters."""
     before = {describe_steps(configuration.first_steps) for configuration in configurations} - {""}
     if source.device != "cpu":
         parameters["device"] = device_name(source.device)
-    if neighbour_recall:
-        parameters |= {"neighbours": source.neighbours, "neighbour_recall": neighbour_recall}
     return provenance_of_data(
         source.root,
         studies,
         configurations,
         resampling=describe(source.resampling),
         accelerate=source.accelerate,
-        packages=(source.neighbours,) if neighbour_recall else (),
         **({} if source.n_landmarks is None else {"n_landmarks": source.n_landmarks}),
         **({} if len(before) != 1 else {"transformer": before.pop()}),
         **({"shared_embedding": name} if (name := shared_embedding(studies)) else {}),
@@ -400,10 +354,9 @@ def provenance_of_data(
     *,
     resampling: str | None = None,
     accelerate: bool | None = None,
-    packages: Sequence[str] = (),
     **parameters: Any,
 ) -> Provenance:
-    """Record a run with the seed `root` on these studies, and the versions of further packages."""
+    """Record a run with the seed `root` on these studies."""
     return Provenance(
         seed=root,
         resampling=resampling,
@@ -411,5 +364,5 @@ def provenance_of_data(
         parameters={name: as_plain(value) for name, value in parameters.items()},
         clusterers=tuple(configuration.record for configuration in configurations),
         studies={study.name: StudyRecord(len(study), len(study.features), study.scaling) for study in studies},
-        versions=dict(installed_versions(*packages_of(configurations), *packages)),
+        versions=dict(installed_versions(*packages_of(configurations))),
     )

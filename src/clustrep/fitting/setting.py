@@ -12,7 +12,6 @@ from clustrep.agreement.agreements import Agreement
 from clustrep.agreement.contingency import Noise
 from clustrep.data.study import Study, check_complete
 from clustrep.errors import ParameterError
-from clustrep.execution.context import EXACT
 from clustrep.execution.devices import PROCESSOR
 from clustrep.execution.forecast import ALWAYS_THERE, Cost, check_memory
 from clustrep.execution.run import Plan
@@ -98,12 +97,11 @@ class Setting:
             sizes = [len(study) for study in studies]
             keeps = (
                 8 * sum(n**2 for n in sizes) <= MOST_CACHED,
-                for_run and 8 * sum(sizes) ** 2 <= MOST_CACHED and source.neighbours == EXACT,
+                for_run and 8 * sum(sizes) ** 2 <= MOST_CACHED,
             )
-            further = [(*keeps, source.search_seed(study)) for study in studies]
             places = tuple(
-                PointSet(study.X, None if rotation is None else PointSet(rotation.coordinates[s], None, *rest), *rest)
-                for s, (study, rest) in enumerate(zip(studies, further, strict=True))
+                PointSet(study.X, None if rotation is None else PointSet(rotation.coordinates[s], None, *keeps), *keeps)
+                for s, study in enumerate(studies)
             )
             place = None
             if at is not None:
@@ -120,23 +118,13 @@ class Setting:
                         if (needed := learner.memory(len(study))) > ALWAYS_THERE:
                             check_memory(needed, learner.members[0].name, study.name, len(study))
                     learner.prepare(places)
-                    if learner.n_nearest and source.draws_rows and not learner.here:
+                    if learner.n_nearest and source.draws_rows and not learner.here and not each_alone:
                         from clustrep.fitting.neighbour_lists import cache_lists  # most clusterers need none
 
                         spaces = [learner.space(points) for points in places]
                         outsiders = [] if place is None or not outside else [learner.space(place)]
-                        cache_lists(spaces, spaces + outsiders, learner.n_nearest, each_alone=each_alone)
+                        cache_lists(spaces, spaces + outsiders, learner.n_nearest)
         return cls(source, tuple(studies), places, place, learners)
-
-    @property
-    def recall(self) -> dict[str, dict[str, float]]:
-        """What approximate searches found of what they were for, by study; empty without any."""
-        by_study: dict[str, dict[str, float]] = {}
-        for study, place in zip(self.studies, self.places, strict=True):
-            for points in (place, place.rotated):
-                if points is not None and points.recall:
-                    by_study.setdefault(study.name, {}).update(points.recall)
-        return by_study
 
     @property
     def serve_other_studies(self) -> bool:
@@ -368,12 +356,6 @@ class RunOrigin:
 
     def refit(self, s: int, resample: int | None = None) -> ClusteringFunction:
         """Learn the clustering function of a study as it is, or of its draw in a resample, as the run did."""
-        if self.source.neighbours != EXACT:
-            raise ParameterError(
-                f"Clustering functions are not learned again by neighbours={self.source.neighbours!r}, whose index is "
-                "not kept: run with exact neighbours.",
-                parameter="neighbours",
-            )
         replicate = FULL_STUDY if resample is None else 1 + resample
         setting = Setting.prepare(self.source, self.studies, [self.configuration], for_run=False)
         with one_thread():  # as in the run

@@ -170,7 +170,6 @@ def reference_of(
         null=describe(null),
         statistic=statistic,
         of=result._fingerprint if isinstance(result, Comparison) else "",
-        neighbour_recall=result.provenance.get("neighbour_recall"),  # simulated studies have as many samples
     )
     n_resamples = 0 if statistic == "estimate" else result.provenance["n_resamples"]
     first = origins[0]

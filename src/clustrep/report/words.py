@@ -137,8 +137,6 @@ def about_indices(result: Validation) -> str:
 # ---------------------------------------------------------------------------------------------------------------------
 # Words of the methods
 
-# What approximate searches are for, by its name in provenance.
-SEARCHED = {"graph": "of the neighbours in the graph", "nearest": "of the nearest training samples"}
 SCALES = {
     "none": "not scaled",
     "log1p": "normalised to one total of each sample within each study and log-transformed",
@@ -220,7 +218,6 @@ def methods_of(
         n_resamples=provenance["n_resamples"],
         resamples=resamples_in_words(run.get("resampling", ""), "both studies"),
         run={"noise": "label", "n_landmarks": "", "shared_embedding": "", **run},
-        recall=_recall(provenance.get("neighbour_recall", {})),
         noise=NOISE,
         reference=reference,
         statistics=STATISTICS,
@@ -270,16 +267,6 @@ def _values(comparison: Comparison, places: Sequence[int]) -> str:
         return ""
     count = plural(len(values), "value")
     return f" ({records[0].parameter} from {min(values):g} to {max(values):g}, {count})" if len(values) > 1 else ""
-
-
-def _recall(recall: dict[str, dict[str, float]]) -> list[str]:
-    """Say how many of the neighbours that were searched for approximately are right, from their shares by study."""
-    shares = {name: [study[name] for study in recall.values() if name in study] for name in SEARCHED}
-    return [
-        f"{SEARCHED[name]} {min(values):.1%}" + (f" to {max(values):.1%}" if max(values) > min(values) else "")
-        for name, values in shares.items()
-        if values
-    ]
 
 
 def _null(reference: NullReference) -> str:

@@ -182,7 +182,7 @@ def separations(
     order = np.concatenate([np.flatnonzero(study_of == sorted(studies).index(name)) for name in studies])
     results, begin = [], 0
     for members in clusterers:
-        provenance = provenance_of_run(source, tuple(studies.values()), members, neighbour_recall=plan.setting.recall)
+        provenance = provenance_of_run(source, tuple(studies.values()), members)
         results.append(_result(studies, members, cuts[begin : begin + len(members)], order, provenance))
         begin += len(members)
     return results

@@ -76,11 +76,3 @@ def cohorts() -> cr.Studies:
 def _no_figure_is_open() -> None:
     """Close what an earlier test, or an example of a docstring, has drawn."""
     plt.close("all")
-
-
-@pytest.fixture(autouse=True)
-def _workers_are_used(monkeypatch):
-    """Use workers wherever they are asked for: most runs of tests are too short for that."""
-    monkeypatch.setattr("clustrep.execution.forecast.PROCESSES_START", 0.0)
-    monkeypatch.setattr("clustrep.execution.forecast.THREADS_START", 0.0)
-    monkeypatch.setattr("clustrep.execution.forecast.WORTHWHILE", 1.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import wraps
 
+import joblib
 import numpy as np
 
 import clustrep as cr
@@ -19,6 +20,11 @@ def configured(function, **options):
             return function(*args, **kwargs)
 
     return call
+
+
+def by_two(backend="loky"):
+    """Ask joblib for two workers, which it starts however short a run is."""
+    return joblib.parallel_config(backend=backend, n_jobs=2)
 
 
 def write_archive(path, **arrays):

@@ -370,7 +370,6 @@ def test_threads_are_taken_where_kernels_have_enough_to_do(numbers_per_second, i
     monkeypatch.setattr("clustrep.execution.run.breathe", lambda: seen.add(threading.current_thread()))
     result = WORKED["k-means BY_FEATURE"](n_resamples=4, rng=3, n_jobs=2)
     assert_same_bits(result, by_one_worker["k-means BY_FEATURE"])
-    # Processes are not seen from here, but for the first block, after which kernels are compiled for all.
     assert (threading.main_thread() not in seen) == in_threads
     assert seen
 

@@ -6,13 +6,14 @@ import json
 import logging
 import shutil
 import warnings
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.mixture import GaussianMixture
-from tests.helpers import configured
+from tests.helpers import by_two, configured
 
 import clustrep as cr
 from clustrep.algorithms.local import LocalPlan
@@ -133,12 +134,16 @@ def test_identities_follow_code_and_arrays_and_nothing_else():
 # continuing
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_a_second_call_computes_nothing_and_gives_the_same_bits(studies, tmp_path, monkeypatch, n_jobs):
+here_or_in_two = pytest.mark.parametrize("workers", [nullcontext, by_two], ids=["here", "in two"])
+
+
+@here_or_in_two
+def test_a_second_call_computes_nothing_and_gives_the_same_bits(studies, tmp_path, monkeypatch, workers):
     without = saved(ask(studies), tmp_path)
-    assert saved(ask(studies, checkpoint=tmp_path / "kept", n_jobs=n_jobs), tmp_path) == without
-    monkeypatch.setattr("clustrep.algorithms.replicability.ScorePlan.block", None)
-    assert saved(ask(studies, checkpoint=tmp_path / "kept", n_jobs=n_jobs), tmp_path) == without
+    with workers():
+        assert saved(ask(studies, checkpoint=tmp_path / "kept"), tmp_path) == without
+        monkeypatch.setattr("clustrep.algorithms.replicability.ScorePlan.block", None)
+        assert saved(ask(studies, checkpoint=tmp_path / "kept"), tmp_path) == without
 
 
 def test_an_interrupted_run_continues_and_says_so(studies, tmp_path, ending, caplog):
@@ -215,15 +220,15 @@ def test_every_step_of_an_analysis_is_kept(studies, tmp_path, monkeypatch):
     assert saved(configured(cr.analyse, checkpoint=tmp_path / "kept")(KMEANS, studies, **options), tmp_path) == without
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_failures_and_their_causes_are_kept(studies, tmp_path, n_jobs):
+@here_or_in_two
+def test_failures_and_their_causes_are_kept(studies, tmp_path, workers):
     mixture = GaussianMixture(39, covariance_type="full", reg_covar=0, max_iter=1)
     kept = []
     for folder in (None, tmp_path / "kept", tmp_path / "kept"):
-        with warnings.catch_warnings(record=True) as caught:
+        with workers(), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             result = configured(cr.compare, checkpoint=folder)(
-                {"kmeans": KMeans(2, n_init=1), "mixture": mixture}, studies, n_resamples=4, rng=1, n_jobs=n_jobs
+                {"kmeans": KMeans(2, n_init=1), "mixture": mixture}, studies, n_resamples=4, rng=1
             )
         kept.append((saved(result, tmp_path), [str(warning.message) for warning in caught]))
     assert result.failures

@@ -9,31 +9,12 @@ from sklearn.cluster import AgglomerativeClustering, KMeans, SpectralClustering
 
 import clustrep as cr
 from clustrep.data.study import Study
-from clustrep.execution.forecast import (
-    LEAST_BLOCK,
-    PROCESSES_START,
-    THREADS_START,
-    WORTHWHILE,
-    Cost,
-    Workers,
-    block_sizes,
-    choose_workers,
-)
+from clustrep.execution.forecast import LEAST_BLOCK, Cost, Workers, block_sizes, choose_workers
 from clustrep.execution.run import compute
 from clustrep.fitting.parameters import Configuration
 from clustrep.fitting.resample import Source
 from clustrep.fitting.setting import Setting
 from clustrep.stability.significance import TestPlan
-
-MEASURED = {"PROCESSES_START": PROCESSES_START, "THREADS_START": THREADS_START, "WORTHWHILE": WORTHWHILE}
-
-
-@pytest.fixture(autouse=True)
-def _as_measured(monkeypatch):
-    """Undo what lets all other tests use workers in short runs."""
-    for name, value in MEASURED.items():
-        monkeypatch.setattr(f"clustrep.execution.forecast.{name}", value)
-
 
 KERNELS, MIXED, PYTHON = Cost(0.02, 1e-4), Cost(2e-4, 3e-4), Cost(0.0, 0.05)
 

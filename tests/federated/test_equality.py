@@ -10,6 +10,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import NearestCentroid
 from tests.cli.support import invoke, process
 from tests.federated.sites import CLUSTERERS, SMALL, assert_same, cohorts, exchanged
+from tests.helpers import by_two
 
 import clustrep as cr
 
@@ -115,9 +116,11 @@ def test_withheld_functions_leave_all_other_scores_as_they_are():
 
 def test_workers_change_nothing():
     study, other = cohorts(n_cohorts=2).values()
-    functions = [cr.federated.learn(KMeans(n_init=2), study, n_jobs=n_jobs, **RUN) for n_jobs in (1, 2)]
-    assert functions[0].digest == functions[1].digest
-    assert len({cr.federated.score(other, functions[:1], n_jobs=n_jobs).digest for n_jobs in (1, 2)}) == 1
+    functions = cr.federated.learn(KMeans(n_init=2), study, **RUN)
+    scores = cr.federated.score(other, [functions])
+    with by_two():
+        assert cr.federated.learn(KMeans(n_init=2), study, **RUN).digest == functions.digest
+        assert cr.federated.score(other, [functions]).digest == scores.digest
 
 
 # ---------------------------------------------------------------------------------------------------------------------

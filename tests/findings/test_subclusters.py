@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from calibration import subclusters as simulated
 from sklearn.cluster import DBSCAN, KMeans
-from tests.helpers import configured
+from tests.helpers import by_two, configured
 
 import clustrep as cr
 from clustrep.analysis.analyse import by_clusterer
@@ -40,11 +40,11 @@ def nested(n=100, lacking=None, rng=0, names="abc"):
     return studies, truth
 
 
-def tree_of(studies, configurations=TWO_OR_THREE, seed=0, n_jobs=None):
+def tree_of(studies, configurations=TWO_OR_THREE, seed=0):
     source = Source.of(Rerun(), seed)
     checked = cr.Studies(studies)
-    found = find_clusters(checked, configurations, source, n_jobs=n_jobs)
-    return cluster_tree(checked, by_clusterer(configurations), found, source, n_jobs)
+    found = find_clusters(checked, configurations, source, n_jobs=None)
+    return cluster_tree(checked, by_clusterer(configurations), found, source, None)
 
 
 @pytest.fixture(scope="module")
@@ -163,7 +163,8 @@ def test_a_clusterer_without_a_number_of_clusters_splits_too():
 
 def test_the_tree_depends_neither_on_workers_nor_on_the_order_of_studies(grown):
     tree, studies, _ = grown
-    parallel = tree_of(studies, n_jobs=2)
+    with by_two():
+        parallel = tree_of(studies)
     turned = tree_of(dict(reversed(studies.items())))
     assert repr(parallel) == repr(tree)
     np.testing.assert_array_equal(parallel.labels, tree.labels)

@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
-from tests.helpers import configured
+from tests.helpers import by_two, configured
 
 import clustrep as cr
 from clustrep.accelerate.kmeans import KMeansLearner
@@ -138,8 +138,9 @@ def test_a_part_of_a_comparison_is_the_single_run():
 
 def test_workers_change_nothing():
     options = {"n_resamples": 4, "rng": 0}
-    first = cr.replicability(embedded(GaussianMixture(3)), studies(), n_jobs=1, **options)
-    second = cr.replicability(embedded(GaussianMixture(3)), studies(), n_jobs=2, **options)
+    first = cr.replicability(embedded(GaussianMixture(3)), studies(), **options)
+    with by_two():
+        second = cr.replicability(embedded(GaussianMixture(3)), studies(), **options)
     np.testing.assert_array_equal(first.distribution, second.distribution)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.cluster import KMeans
+from tests.helpers import by_two
 
 import clustrep as cr
 from clustrep.errors import ReplicateWarning
@@ -104,9 +105,9 @@ def test_the_same_seed_gives_the_same_bits_again():
 
 
 def test_workers_are_not_started_and_change_nothing():
-    first, second = (
-        on(DEVICE, cr.replicability, KMeans(3), tables(), n_resamples=3, rng=4, n_jobs=n_jobs) for n_jobs in (1, 2)
-    )
+    first = on(DEVICE, cr.replicability, KMeans(3), tables(), n_resamples=3, rng=4)
+    with by_two():
+        second = on(DEVICE, cr.replicability, KMeans(3), tables(), n_resamples=3, rng=4)
     np.testing.assert_array_equal(first.distribution, second.distribution)
 
 

@@ -12,13 +12,13 @@ from scipy.stats import binomtest, false_discovery_control, ks_2samp
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, BisectingKMeans, KMeans
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
-from tests.helpers import configured
+from tests.helpers import by_two, configured
 from tests.null.cases import WARD, compared, comparison_by_hand, gaussians, mixtures, off_diagonal, reference_by_hand
 
 import clustrep as cr
 from clustrep.algorithms.separateness import Spread, separateness
 from clustrep.errors import AllReplicatesFailed, DataError, ParameterError, ReplicateWarning
-from clustrep.execution.forecast import PROCESSES_START, THREADS_START, WORTHWHILE, Workers, choose_workers
+from clustrep.execution.forecast import Workers, choose_workers
 from clustrep.null.gaussian import GaussianModel
 from clustrep.null.models import NULLS, PERMUTED, UNIMODAL_MODELS
 from clustrep.null.null_reference import LOOKS, NullPlan, _with_missing, clearly_explained, reference_of
@@ -356,7 +356,8 @@ def test_workers_and_the_order_of_studies_change_nothing(null, p):
         compared(one, [2, 3], clusterer=ward) for one in (studies, {name: studies[name] for name in "cab"})
     )
     reference = cr.null_reference(result, 4, null=null)
-    in_workers = cr.null_reference(result, 4, null=null, n_jobs=2)
+    with by_two():
+        in_workers = cr.null_reference(result, 4, null=null)
     np.testing.assert_array_equal(in_workers.distribution, reference.distribution)
     np.testing.assert_array_equal(in_workers.separateness_distribution, reference.separateness_distribution)
     place = ["cab".index(name) for name in "abc"]
@@ -396,10 +397,7 @@ def test_the_parts_of_a_plan_are_those_of_its_configurations(comparison):
         np.testing.assert_array_equal(a, b)
 
 
-def test_long_data_sets_are_shared_among_workers_and_short_ones_are_not(monkeypatch):
-    measured = {"PROCESSES_START": PROCESSES_START, "THREADS_START": THREADS_START, "WORTHWHILE": WORTHWHILE}
-    for name, value in measured.items():
-        monkeypatch.setattr(f"clustrep.execution.forecast.{name}", value)
+def test_long_data_sets_are_shared_among_workers_and_short_ones_are_not():
     short, long = compared(mixtures(0), [2]), compared(mixtures(0, (700, 700), 8), range(2, 9), n_resamples=2)
     chosen = [choose_workers(plan.cost, 199, 2, in_threads=plan.in_threads) for plan in (plan_of(short), plan_of(long))]
     assert (chosen[0] is Workers.NONE, chosen[1] is Workers.NONE) == (True, False)

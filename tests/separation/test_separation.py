@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
+from tests.helpers import by_two
 
 import clustrep as cr
 from clustrep.errors import ParameterError
@@ -59,7 +60,8 @@ def test_one_row_for_every_pair_with_its_counts(result):
 
 
 def test_neither_workers_nor_the_order_of_studies_change_a_bit(three, result):
-    again = cr.separation.density_valleys(KMEANS, three, n_clusters=KS, rng=0, n_jobs=2)
+    with by_two():
+        again = cr.separation.density_valleys(KMEANS, three, n_clusters=KS, rng=0)
     turned = cr.separation.density_valleys(KMEANS, dict(reversed(three.items())), n_clusters=KS, rng=0)
     for field in ("pvalue", "depth", "near_depth", "n_separated_by_k", "edge_pvalues", "edge_sides"):
         np.testing.assert_array_equal(getattr(again, field), getattr(result, field))

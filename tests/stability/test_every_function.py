@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
-from tests.helpers import configured
+from tests.helpers import by_two, configured
 
 import clustrep as cr
 from clustrep.errors import AllReplicatesFailed, DataError, ParameterError, ReplicateWarning
@@ -77,7 +77,8 @@ def assert_same(one, other):
 def test_the_seed_is_all_that_a_run_follows_from(name):
     one = run(name)
     assert_same(one, run(name))
-    assert_same(one, run(name, n_jobs=2) if name != "in_group_proportion" else run(name))
+    with by_two():
+        assert_same(one, run(name))
     assert_same(one, configured(run, progress=False)(name))
     generated = run(name, rng=np.random.default_rng(3))
     assert_same(generated, run(name, rng=generated.provenance["seed"]))

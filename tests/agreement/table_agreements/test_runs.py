@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from tests.agreement.table_agreements.cases import BY_DEFINITION, NAMES, every_agreement
-from tests.helpers import configured
+from tests.helpers import by_two, configured
 
 import clustrep as cr
 from clustrep.errors import AllReplicatesFailed, ParameterError, ReplicateWarning
@@ -278,10 +278,10 @@ def some_noise(X):
 def test_workers_and_batches_change_nothing(cloud):
     options = {"agreement": NAMES, "n_resamples": 6, "rng": 3, "noise": "singletons"}
     plain = cr.replicability(some_noise, cloud, n_jobs=1, **options)
-    for how in ({"n_jobs": 2}, {"n_jobs": 1}):
-        other = cr.replicability(some_noise, cloud, **how, **options)
-        for name in NAMES:
-            assert_same(other[name], plain[name])
+    with by_two():
+        other = cr.replicability(some_noise, cloud, **options)
+    for name in NAMES:
+        assert_same(other[name], plain[name])
 
 
 @every_agreement

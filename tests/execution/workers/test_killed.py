@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import signal
 import sys
 
+import joblib
 import numpy as np
 import pytest
 from sklearn.cluster import KMeans
+from tests.helpers import by_two
 from tests.processes import running, session_of, wait_until
 
 import clustrep as cr
@@ -93,7 +94,7 @@ def killing(times, tmp_path):
 def test_after_a_worker_was_killed_the_rest_is_computed_with_half_as_many(n_jobs, tables, tmp_path):
     alone = cr.replicability(killing(0, tmp_path), tables, n_resamples=12, rng=0, n_jobs=1)
     half = n_jobs // 2
-    with pytest.warns(MachineWarning) as record:
+    with joblib.parallel_config(backend="loky"), pytest.warns(MachineWarning) as record:
         result = cr.replicability(killing(1, tmp_path), tables, n_resamples=12, rng=0, n_jobs=n_jobs)
     assert [str(warning.message) for warning in record] == [
         f"One of {n_jobs} workers was killed (SIGKILL(-9)), probably because memory ran out: the rest was computed "
@@ -101,16 +102,16 @@ def test_after_a_worker_was_killed_the_rest_is_computed_with_half_as_many(n_jobs
     ]
     assert result.failures == {}
     assert result.distribution.tobytes() == alone.distribution.tobytes()
-    later = cr.replicability(KMeans(2, n_init=1), tables, n_resamples=2, rng=0, n_jobs=2)  # new workers work
+    with by_two():
+        later = cr.replicability(KMeans(2, n_init=1), tables, n_resamples=2, rng=0)  # new workers work
     assert later.failures == {}
 
 
 def test_a_worker_that_is_killed_again_is_an_error(tables, tmp_path):
-    with pytest.raises(
-        WorkerKilled, match=r"A worker was killed \(SIGKILL\(-9\)\), and one before it, .* Use n_jobs=1"
-    ):
-        cr.replicability(killing(1000, tmp_path), tables, n_resamples=12, rng=0, n_jobs=2)
-    result = cr.replicability(killing(0, tmp_path), tables, n_resamples=2, rng=0, n_jobs=2)
+    with by_two():
+        with pytest.raises(WorkerKilled, match=r"SIGKILL\(-9\).*n_jobs=1"):
+            cr.replicability(killing(1000, tmp_path), tables, n_resamples=12, rng=0)
+        result = cr.replicability(killing(0, tmp_path), tables, n_resamples=2, rng=0)
     assert result.failures == {}
 
 
@@ -120,7 +121,7 @@ def test_a_clusterer_that_exits_has_failed(tables):
             sys.exit(2)
         return np.arange(len(X)) % 2
 
-    for n_jobs in (1, 2):
-        with pytest.warns(cr.errors.ReplicateWarning, match=re.escape("SystemExit: 2")):
-            result = cr.replicability(exits, tables, n_resamples=12, rng=0, n_jobs=n_jobs)
+    for workers in (contextlib.nullcontext, by_two):
+        with workers(), pytest.warns(cr.errors.ReplicateWarning, match="SystemExit: 2"):
+            result = cr.replicability(exits, tables, n_resamples=12, rng=0)
         assert set(result.failures) == {"SystemExit: 2"}

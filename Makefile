@@ -11,7 +11,7 @@ INSTALL := $(BIN)/uv pip install --quiet --compile-bytecode --editable
 
 .PHONY: demo dist docs sentences test test-all coverage test-oldest test-newest bench check format clean
 .PHONY: calibration null-calibration exchange-calibration landmark-calibration scale
-.PHONY: exam exam-quick fuzz fuzz-quick stress stress-quick paper paper-quick
+.PHONY: attack attack-quick exam exam-quick fuzz fuzz-quick stress stress-quick paper paper-quick
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py demo-results
@@ -98,6 +98,13 @@ fuzz: .venv/installed-dev
 
 fuzz-quick: .venv/installed-dev
 	$(BIN)/python -m fuzz.run --quick $(ARGS)
+
+# What partners can learn from the files of federated sites, and with which files they are deceived.
+attack: .venv/installed-dev
+	$(ONE_THREAD) $(BIN)/python -m attacks.run $(ARGS)
+
+attack-quick: .venv/installed-dev
+	$(ONE_THREAD) $(BIN)/python -m attacks.run --quick $(ARGS)
 
 stress: .venv/installed-dev
 	$(BIN)/python -m stress.run $(ARGS)

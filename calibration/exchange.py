@@ -1,6 +1,6 @@
-"""Single samples from the means of many resamples with public draws, and what noise on the means costs.
+"""Single samples from the means of many resamples with public draws.
 
-Prints the tables of docs/exchange.md under "Public draws" and "Noise"; `make exchange-calibration` runs it, `--studies`
+Prints the tables of docs/exchange.md under "Public draws"; `make exchange-calibration` runs it, `--studies`
 sets its size. A share below 100 % is no protection: other attacks need less, among them the difference of two clusters.
 """
 
@@ -19,7 +19,7 @@ from clustrep.federated.forms import NearestCentres
 from clustrep.federated.inquiry import resampling_of
 from clustrep.fitting.resample import PointSet, Source
 
-SIDE, SEED, NAME, BOUND = 4.0, 7, "mainz", 8.0
+SIDE, SEED, NAME = 4.0, 7, "mainz"
 KS = (2, 3, 4)
 CLOSE = 0.1  # standard deviations
 STEPS = 30
@@ -170,41 +170,6 @@ def print_attacks(
         print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# what noise costs
-
-
-def score_with(epsilon: float | None, n: int, p: int, n_resamples: int, seed: int) -> float:
-    """Return the mean score of two sites, with noise on the functions of both."""
-    rng = np.random.default_rng([seed, n, p, 1])
-    studies = [cr.Study(groups(n, p, rng), name) for name in ("mainz", "vdx")]
-    noise = None if epsilon is None else cr.federated.GaussianNoise(epsilon, 1e-5, BOUND)
-    rule = cr.federated.Disclosure(min_cluster_size=2, noise=noise)
-    functions = [
-        cr.federated.learn(KMeans(4, n_init=5), study, n_resamples=n_resamples, rng=SEED, disclosure=rule)
-        for study in studies
-    ]
-    combined = cr.federated.combine(
-        [cr.federated.score(study, functions, agreement="ari", diagonal=False) for study in studies]
-    )
-    return float(combined.comparison.summary()["score"].iloc[0])
-
-
-def print_costs(n_studies: int) -> None:
-    """Print mean scores by the size of studies and by ε, for one function and for many.
-
-    ε sets the size of the noise; it is no guarantee.
-    """
-    cases = [(n, 5, B) for B in (1, 100) for n in (100, 1000, 10_000)]
-    print(f"\nk-means, k = 4, δ = 1e-5, bound {BOUND:g}; {n_studies} pairs of studies each; n × p, B: mean ARI")
-    print("\n| ε | " + " | ".join(f"{n:,} × {p}, {B}" for n, p, B in cases) + " |")
-    print("|---|" + "---|" * len(cases))
-    for epsilon in (None, 100.0, 30.0, 10.0, 3.0, 1.0):
-        cells = [np.mean([score_with(epsilon, *case, seed) for seed in range(n_studies)]) for case in cases]
-        name = "no noise" if epsilon is None else f"{epsilon:g}"
-        print(f"| {name} | " + " | ".join(f"{cell:.2f}" for cell in cells) + " |", flush=True)
-
-
 @cr.config_context(progress=False)
 def main() -> None:
     """Print all tables."""
@@ -217,7 +182,6 @@ def main() -> None:
         [(120, 3, 25), (120, 3, 100), (120, 3, 400), (200, 10, 100), (200, 10, 400), (500, 10, 100)],
     )
     print_attacks(regression, n_studies, [(120, 3, 400), (200, 10, 400)])  # with fewer resamples it finds few samples
-    print_costs(n_studies)
 
 
 if __name__ == "__main__":

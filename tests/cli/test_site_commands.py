@@ -112,17 +112,12 @@ def test_clusterers_without_means_need_something_that_stands_for_them(folder):
 
 
 def test_options_of_disclosure(folder):
-    options = ["--small", "merge", "--precision", "single", "--unit", "gene1=log2", "--epsilon", "50", "--bound", "9"]
+    options = ["--small", "merge", "--precision", "single", "--unit", "gene1=log2"]
     null = ["--null", "gaussian", "--null-collections", "19"]
     shown = invoke("learn", "alpha.csv", *LEARN, *RULE, *options).stdout
     assert "single precision" in shown
-    assert "ε = 50, δ = 1e-05, samples bounded at 9" in shown
     assert "functions with smaller clusters: merge" in shown
     assert "units declared for 1" in shown
-    assert (
-        "--null must be None beside noise"
-        in invoke("learn", "alpha.csv", *LEARN, *options, *null, "--force", code=2).stderr
-    )
     shown = invoke("learn", "alpha.csv", *LEARN, *RULE, *null, "--force").stdout
     assert "Simulated data without clusters (gaussian)" in shown
     assert "write FEATURE=UNIT" in invoke("learn", "alpha.csv", *LEARN, "--unit", "gene1", "--out", "x", code=2).stderr
@@ -161,10 +156,10 @@ def test_what_is_missing_is_said(folder):
 def test_options_from_a_file(folder):
     (folder / "learn.toml").write_text(
         'study = "alpha.csv"\nk = "2:3"\nclusterer = ["kmeans"]\nresamples = 3\nseed = 7\nlabel = "subtype"\n'
-        'min-cluster-size = 2\nepsilon = 50.0\nout = "alpha.functions"\n'
+        'min-cluster-size = 2\nprecision = "single"\nout = "alpha.functions"\n'
     )
     invoke("learn", "--config", "learn.toml", "--jobs", "1")
-    assert read_file("alpha.functions").rules["noise"]["epsilon"] == 50.0
+    assert read_file("alpha.functions").rules["precision"] == "single"
 
 
 # ---------------------------------------------------------------------------------------------------------------------

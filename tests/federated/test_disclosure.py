@@ -411,7 +411,6 @@ def test_a_secret_that_can_be_guessed_is_refused(secret):
         ({"min_cluster_size": 0}, "min_cluster_size"),
         ({"small": "drop"}, "small"),
         ({"precision": "half"}, "precision"),
-        ({"noise": 1.0}, "noise"),
     ],
 )
 def test_rules_are_checked(options, parameter):

@@ -176,7 +176,6 @@ def hostile(learned):
         "sizes of other groups": changed_shelf(learned, sizes=np.array([20, 20, 20])),
         "negative sizes": changed_shelf(learned, sizes=-shelf.sizes),
         "no rules": dataclasses.replace(learned, rules={}).sealed(),
-        "noise that is none": dataclasses.replace(learned, rules={**learned.rules, "noise": {"epsilon": "x"}}).sealed(),
         "a number of samples that is none": dataclasses.replace(learned, n_samples="many").sealed(),
         "causes that are numbers": dataclasses.replace(learned, causes=(5,)).sealed(),
         "versions without names": dataclasses.replace(learned, versions=["1"]).sealed(),

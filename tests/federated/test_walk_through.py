@@ -48,8 +48,6 @@ def test_the_tables_of_the_document_are_those_of_the_program():
     rows = {**exchange.attacks(120, 3, 25, 0), **exchange.regression(120, 3, 25, 0)}
     assert all(f"| {name} |" in text for name in rows)
     assert "ATTACKTABLE" not in text
-    assert "COSTTABLE" not in text
-    assert exchange.score_with(None, 100, 5, 1, 0) > 0.8
 
 
 @pytest.mark.slow

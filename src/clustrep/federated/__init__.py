@@ -4,7 +4,7 @@ For partners who trust each other: these files can reveal patients to a partner 
 
 inquiry           the question that all sites answer, in plain types
 forms             clustering functions without the samples that they were learned from; extraction: how they are taken
-disclosure        what a file stores, and the log of what not; noising: Gaussian noise; suppression: small counts
+disclosure        what a file stores, and the log of what not; suppression: small counts
 releasing         functions that a file stores: every replicate, with what was withheld
 site_files        one file each: functions of a site, scores of a site
 site_learning     `learn`; site_scoring: `score`; combining: `combine`

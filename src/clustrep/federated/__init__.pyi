@@ -1,5 +1,4 @@
 from .combining import combine as combine
 from .disclosure import Disclosure as Disclosure
 from .learning import learn as learn
-from .noising import GaussianNoise as GaussianNoise
 from .scoring import score as score

@@ -43,7 +43,7 @@ def combine(scores: Sequence[SiteScores | str | PathLike[str]]) -> Combined:
     -------
     Combined
         `.comparison` is what `compare` of the pooled studies returns, bit for bit, unless sites withheld functions,
-        rounded scores, added noise or kept their draws secret.
+        rounded scores or kept their draws secret.
 
     See Also
     --------

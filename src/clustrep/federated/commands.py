@@ -91,14 +91,6 @@ written_to = options.several(
     show_default=True,
     help="In how many digits functions are written.",
 )
-@click.option(
-    "--epsilon",
-    type=float,
-    metavar="E",
-    help="Add Gaussian noise to means, of the size that this ε sets. It gives no guarantee of differential privacy.",
-)
-@click.option("--delta", type=float, metavar="D", default=1e-5, show_default=True, help="The δ of the noise.")
-@click.option("--bound", type=float, metavar="R", default=4.0, show_default=True, help="Bound on samples for it.")
 @written_to
 @options.seed
 @options.jobs
@@ -223,16 +215,12 @@ def checked_target(settings: dict[str, Any], here: Study, ending: str) -> Path:
 
 def disclosure_of(settings: dict[str, Any]) -> Disclosure:
     """Return the rules that the options state."""
-    from clustrep.federated import Disclosure, GaussianNoise
+    from clustrep.federated import Disclosure
 
-    noise = None
-    if settings.get("epsilon") is not None:
-        noise = GaussianNoise(settings["epsilon"], settings["delta"], settings["bound"])
     return Disclosure(
         min_cluster_size=settings["min_cluster_size"],
         small=settings.get("small", "omit"),
         precision=settings.get("precision", "double"),
-        noise=noise,
         secret=None if settings["secret"] is None else secret_in(settings["secret"]),
     )
 

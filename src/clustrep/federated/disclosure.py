@@ -13,7 +13,6 @@ from clustrep.agreement.contingency import ONLY_NOISE
 from clustrep.checks import check_choice, check_integer, is_whole
 from clustrep.errors import ParameterError
 from clustrep.execution.seeds import derived_root_with
-from clustrep.federated.noising import GaussianNoise
 from clustrep.fitting.resample import FEW_DISTINCT_POINTS, FEWER_CLUSTERS, TOO_LARGE
 from clustrep.text import plural
 
@@ -42,8 +41,6 @@ class Disclosure:
     precision : {"double", "single"}
         In how many digits functions are written. Single precision halves the file, and may change labels of samples
         that lie on a border.
-    noise : GaussianNoise, optional
-        Noise on the means of clusters, without a guarantee of differential privacy: see `GaussianNoise`.
     secret : int, optional
         A number of at least 64 bits that this site keeps to itself and uses in every call: its draws then do not follow
         from the seed and the study's name. It does not protect the functions of the full study. Scores are as valid,
@@ -68,15 +65,12 @@ class Disclosure:
     min_cluster_size: int = 10
     small: Literal["omit", "merge"] = "omit"
     precision: Literal["double", "single"] = "double"
-    noise: GaussianNoise | None = None
     secret: int | None = None
 
     def __post_init__(self) -> None:
         check_integer(self.min_cluster_size, "min_cluster_size")
         check_choice(self.small, "small", ("omit", "merge"))
         check_choice(self.precision, "precision", ("double", "single"))
-        if self.noise is not None and not isinstance(self.noise, GaussianNoise):
-            raise ParameterError(f"noise must be GaussianNoise(...) or None, got {self.noise!r}.", parameter="noise")
         if self.secret is not None and not is_whole(self.secret, at_least=2 ** (SECRET_BITS - 1)):
             raise ParameterError(
                 f"secret must be a whole number of at least {SECRET_BITS} bits, which nobody can guess: "
@@ -90,12 +84,10 @@ class Disclosure:
 
     def to_fields(self) -> dict[str, Any]:
         """Return the rules in plain types, for a file; never the secret."""
-        noise = None if self.noise is None else self.noise.to_fields()
         return {
             "min_cluster_size": int(self.min_cluster_size),
             "small": self.small,
             "precision": self.precision,
-            "noise": noise,
             "secret_draws": self.secret is not None,
         }
 
@@ -105,8 +97,7 @@ def check_rules(plain: Mapping[str, Any]) -> None:
     expected = Disclosure().to_fields()
     if set(plain) != set(expected) or not isinstance(plain["secret_draws"], bool):
         raise ValueError
-    noise = None if plain["noise"] is None else GaussianNoise(**plain["noise"])
-    Disclosure(plain["min_cluster_size"], plain["small"], plain["precision"], noise)
+    Disclosure(plain["min_cluster_size"], plain["small"], plain["precision"])
 
 
 def harmless(cause: str) -> str:

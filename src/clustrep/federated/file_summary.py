@@ -96,12 +96,6 @@ def _rule_lines(rules: Any) -> list[str]:
         f"Rules: numbers of clusters of fewer than {plural(int(rules['min_cluster_size']), 'sample')} are withheld; "
         f"functions with smaller clusters: {rules['small']}"
     ]
-    noise = rules["noise"]
-    if noise is not None:
-        lines.append(
-            f"Gaussian noise on means: ε = {noise['epsilon']:g}, δ = {noise['delta']:g}, samples bounded at "
-            f"{noise['bound']:g}; no guarantee of differential privacy"
-        )
     if rules["secret_draws"]:
         lines.append("Draws are secret: they do not follow from the seed. Functions of the full study use no draws")
     else:

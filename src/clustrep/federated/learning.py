@@ -21,7 +21,7 @@ from clustrep.federated.extraction import check_may_travel
 from clustrep.federated.files import VERSION, Shelf, SiteFunctions
 from clustrep.federated.inquiry import Inquiry, resampling_of, written_estimator, written_resampling
 from clustrep.federated.null import SimulatedSite, Simulator
-from clustrep.federated.releasing import LearnedFunction, LearnPlan, with_noise
+from clustrep.federated.releasing import LearnedFunction, LearnPlan
 from clustrep.fitting.parameters import Clusterer, Configuration
 from clustrep.fitting.resample import PointSet, Source
 from clustrep.fitting.setting import Setting
@@ -136,12 +136,6 @@ def learn(
     for configuration in configurations:
         check_may_travel(configuration, rules.min_cluster_size)
     models = models_of(null)
-    if models and rules.noise is not None:
-        raise ParameterError(
-            f"null must be None beside noise, got {null!r}: simulated data follow from the exact moments of the study, "
-            "which the noise is to hide.",
-            parameter="null",
-        )
     inquiry = Inquiry(
         seed=root_entropy(rng),
         n_resamples=check_integer(n_resamples, "n_resamples"),
@@ -222,8 +216,6 @@ class _Learning:
             )
             for model in self.inquiry.null
         ]
-        if self.rules.noise is not None:
-            replicates = with_noise(setting, replicates, self.rules.noise)
         causes = _causes([*replicates, *(functions for of_model in simulated for functions in of_model)])
         dtype = np.dtype(np.float32 if self.rules.precision == "single" else np.float64)
         shelves = _shelves(replicates, causes, dtype)

@@ -1,4 +1,4 @@
-"""From what was learned to what a file stores: small groups are withheld or merged, noise is added."""
+"""From what was learned to what a file stores: small groups are withheld or merged."""
 
 from __future__ import annotations
 
@@ -8,18 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clustrep.errors import ParameterError
-from clustrep.execution.seeds import Failed, make_generator
+from clustrep.execution.seeds import Failed
 from clustrep.federated.disclosure import Disclosure, harmless, withheld
 from clustrep.federated.extraction import form_of, sizes_of
-from clustrep.federated.forms import Centroids, Form, NearestCentres, PredictedCentres
-from clustrep.federated.noising import GaussianNoise, bounded, most_functions, noisy_means
+from clustrep.federated.forms import Form
 from clustrep.fitting.learners import FittedFunction
 from clustrep.fitting.resample import Resample
-from clustrep.fitting.setting import ClusteringPlan, Setting
-from clustrep.types import FloatArray, IntArray
-
-OF_MEANS = (NearestCentres, PredictedCentres, Centroids)  # forms that noise can be added to
+from clustrep.fitting.setting import ClusteringPlan
+from clustrep.types import IntArray
 
 
 class LearnedFunction(NamedTuple):
@@ -68,43 +64,3 @@ def released(applied: tuple[FittedFunction, Any] | Failed, sample: Resample, rul
     if sizes.min() < least:
         return LearnedFunction(None, None, withheld(form.of_group, least), False)
     return LearnedFunction(form, sizes, "", merged)
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# noise
-
-
-def with_noise(
-    setting: Setting, replicates: Sequence[list[LearnedFunction]], noise: GaussianNoise
-) -> list[list[LearnedFunction]]:
-    """Replace the means of all functions by means of bounded samples with noise."""
-    samples = setting.resamples_of(0, range(len(replicates)))
-    n_functions = most_functions([sample.draw.weights for sample in samples], len(replicates[0]))
-    rng = make_generator(None)  # nobody can draw it again
-    noisy = []
-    for sample, functions in zip(samples, replicates, strict=True):
-        X = bounded(sample.points.X.astype(float), noise.bound)
-        noisy.append([_with_noise(function, sample, X, noise, n_functions, rng) for function in functions])
-    return noisy
-
-
-def _with_noise(
-    function: LearnedFunction,
-    sample: Resample,
-    X: FloatArray,
-    noise: GaussianNoise,
-    n_functions: float,
-    rng: np.random.Generator,
-) -> LearnedFunction:
-    form, weights = function.form, sample.draw.weights
-    if form is None:
-        return function
-    if not isinstance(form, OF_MEANS):
-        raise ParameterError(
-            f"noise must be None for functions that are {form.described}: it is added to the means of clusters.",
-            parameter="noise",
-        )
-    groups = form.groups(sample.points)
-    counts = np.bincount(groups, weights, minlength=form.n_groups)
-    means = noisy_means(X, groups, weights, form.n_groups, noise.sd(counts, n_functions), rng)
-    return function._replace(form=type(form)(means))

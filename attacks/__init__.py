@@ -1,0 +1,1 @@
+"""Attacks on the files that federated sites exchange, as programs: `make attack`."""

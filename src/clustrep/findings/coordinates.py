@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from clustrep.execution.seeds import make_generator
-from clustrep.separation.valleys import spread_ties
+from clustrep.separation.valleys import spread_ties, usual_steps
 from clustrep.statistics import thin_svd
 from clustrep.types import FloatArray, IntArray
 
@@ -68,7 +68,11 @@ def coordinates_of(tables: Sequence[FloatArray], scale: str, rng: np.random.Gene
         varies[0] = True
     X = without_extremes(X[:, varies], study)
     if X.shape[1] <= MOST_FEATURES_WITH_TIES:
-        X = spread_ties(X, uniform_by_study(tables, int(rng.integers(2**31)))[:, varies])
+        uniform = uniform_by_study(tables, int(rng.integers(2**31)))[:, varies]
+        by_study = [X[study == s] for s in range(len(tables))]
+        steps = usual_steps(by_study)
+        for s, values in enumerate(by_study):  # each by itself: a constant added to a study changes no ties
+            X[study == s] = spread_ties(values, uniform[study == s], steps)
     sd = within_sd(X, study)
     divisors = {AS_GIVEN: np.ones(len(sd)), BY_SPREAD: sd}
     if scale == "none" or (scale == "auto" and sd.max() <= SCALES_DIFFER * sd.min()):

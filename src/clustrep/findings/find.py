@@ -18,7 +18,7 @@ from clustrep.findings.coordinates import AS_GIVEN, coordinates_of, within_sd, w
 from clustrep.findings.model import Model, model_of
 from clustrep.findings.own import OwnClusters, Propose
 from clustrep.findings.result import INCONCLUSIVE, SEPARATED, Findings, letters, nothing_established
-from clustrep.findings.status import entries_of, status_by_counts, with_splits, without_tails
+from clustrep.findings.status import entries_of, is_continuous, status_by_counts, with_splits, without_tails
 from clustrep.fitting.parameters import Configuration, configurations_of, with_starts
 from clustrep.fitting.resample import Source
 from clustrep.fitting.setting import Setting
@@ -182,8 +182,9 @@ def _findings(
     if is_separated:
         model = with_splits(without_tails(model))
         entries = entries_of(model)
-        # The valleys that were found are those of the studies by themselves; the joint clusters must show one, too.
-        is_separated = bool((entries.valley_p <= FALSE_FINDING).any())
+        # The valleys that were found are those of the studies by themselves; the joint clusters must show one, too, and
+        # not be pieces of a bent continuum.
+        is_separated = bool((entries.valley_p <= FALSE_FINDING).any()) and not is_continuous(model)
     if not is_separated:
         return Findings(
             **common,

@@ -19,6 +19,8 @@ from clustrep.types import FloatArray, IntArray
 # Clusters of the studies by themselves count if their p-value, adjusted for the studies, is at most this: it is not
 # the level of the verdict.
 OWN_LEVEL = 2 * FALSE_FINDING
+# Valleys are looked for within the studies, and across them.
+ROADS = 2
 # Within-cluster covariances are drawn to their diagonal by this share.
 SHRINKAGE = 0.1
 # Clusters of all studies together are this many sd apart at least; valleys need 3.5.
@@ -143,7 +145,7 @@ def find_valleys(
             for each in alone
         ]
     p_own = len(own) * min(each.pvalue for each in own)
-    roads = 2 if len(own) > 1 else 1
+    roads = ROADS if len(own) > 1 else 1
     is_strong = any(each.n_clusters > 1 for each in own) and roads * p_own <= FALSE_FINDING
     pooled = Pooled(1.0) if is_strong or len(own) < 2 else _valleys_across(tables, propose, seed)
     if pooled.pvalue < p_own and pooled.labels is not None:  # the clearer road is taken
@@ -166,24 +168,30 @@ class Pooled:
 def _valleys_across(tables: Sequence[FloatArray], propose: Propose, seed: int) -> Pooled:
     """Look for valleys in studies that did not define them, under several alignments (Bonferroni).
 
-    Studies are pooled as they are, centred at their means, and placed by two or three clusters of the largest study.
+    Studies are centred at their means, and placed by two or three clusters of the largest study: a constant added to a
+    study makes no difference. Where these show nothing, they are pooled as they are.
     """
-    n_coordinates = tables[0].shape[1]
     fold_of_study = folds_without_copies(tables)
     if not fold_of_study.any():
         return Pooled(1.0)
     fold = np.repeat(fold_of_study, [len(X) for X in tables])
     largest = int(np.argmax([len(X) for X in tables]))
-    alignments = [[np.zeros(n_coordinates)] * len(tables), [X.mean(axis=0) for X in tables]]
+    alignments = [[X.mean(axis=0) for X in tables]]
     for k in (2, 3):
         labels = k_means(tables[largest], k, seed)
         centres = centres_of(tables[largest], labels, k)
         sd = float(np.sqrt(np.mean((tables[largest] - centres[labels]) ** 2))) or 1.0
-        shifts = [locate(X / sd, centres / sd, starts_of(X / sd, centres / sd, seed)).shift * sd for X in tables]
-        shifts[largest] = np.zeros(n_coordinates)
+        places = centres / sd
+        shifts = [
+            locate(X / sd, places, starts_of(X / sd, places, seed), always_shifted=True).shift * sd for X in tables
+        ]
+        shifts[largest] = np.zeros(tables[0].shape[1])
         alignments.append(shifts)
+    alignments.append([np.zeros(tables[0].shape[1])] * len(tables))
     best = Pooled(1.0)
     for shifts in alignments:
+        if shifts is alignments[-1] and ROADS * len(alignments) * best.pvalue <= FALSE_FINDING:
+            break
         X = np.concatenate([table - shift for table, shift in zip(tables, shifts, strict=True)])
         pools = [X, *(X[fold != h] for h in range(fold.max() + 1))]
         found = valleys(X, fold, propose(pools))

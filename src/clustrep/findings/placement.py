@@ -145,10 +145,12 @@ class Located(NamedTuple):
     shares: FloatArray  # (n_clusters + 1,): the last is of samples that belong to none
 
 
-def locate(X: FloatArray, centres: FloatArray, starts: Sequence[tuple[FloatArray, FloatArray]]) -> Located:
+def locate(
+    X: FloatArray, centres: FloatArray, starts: Sequence[tuple[FloatArray, FloatArray]], *, always_shifted: bool = False
+) -> Located:
     """Fit a mixture of the known clusters with unit spread, one shift and one scale to a study, by EM from many starts.
 
-    A shift and a scale are taken only if they pay by Schwarz's criterion.
+    A shift and a scale are taken only if they pay by Schwarz's criterion; a shift also if it is always asked for.
 
     Parameters
     ----------
@@ -157,11 +159,13 @@ def locate(X: FloatArray, centres: FloatArray, starts: Sequence[tuple[FloatArray
     centres : ndarray, (n_clusters, n_coordinates)
     starts : sequence of (place in the study, place among the centres)
         Hypotheses about the shift.
+    always_shifted : bool
+        Whether no shift is no hypothesis: then a constant added to the study makes no difference.
     """
     shares = np.full(len(centres) + 1, 1 / (len(centres) + 1))
     squares = (X**2).sum(axis=1)
     start = Located(-np.inf, np.zeros(X.shape[1]), 1.0, shares)
-    best = _em(X, squares, centres, start, STEPS_UNSHIFTED, free=False)
+    best = start if always_shifted else _em(X, squares, centres, start, STEPS_UNSHIFTED, free=False)
     for scale in SCALES:
         tried = [
             _em(X, squares, centres, Located(-np.inf, here - scale * there, scale, shares), FIRST_STEPS, free=True)

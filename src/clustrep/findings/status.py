@@ -8,12 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.stats import binom
 
+from clustrep.execution.seeds import make_generator
 from clustrep.findings.model import Model, Place
 from clustrep.findings.own import counts_between
 from clustrep.findings.result import FOUND, MERGED, NOT_FOUND, SPLIT, UNDETERMINED
-from clustrep.separation.valleys import FEWEST, nearest_centre
+from clustrep.separation.valleys import FEWEST, FILLED_NEARBY, MIDDLE, near_counts, nearest_centre
 from clustrep.summaries import FALSE_FINDING
 from clustrep.types import BoolArray, FloatArray, IntArray
 
@@ -117,6 +119,33 @@ def without_tails(model: Model) -> Model:
                 groups.append(group)
         places.append(replace(place, labels=labels, merged=frozenset(groups)))
     return replace(model, places=places)
+
+
+def is_continuous(model: Model) -> bool:
+    """Whether the clusters are pieces of one continuum: the middles between their facing halves are filled.
+
+    The line between the centres of two parts of a bent continuum leaves it, and crosses a valley; that between the
+    halves that face each other is short, and does not. Counts are of all studies, aligned, and of the pairs of clusters
+    with the fullest middles that link all of them.
+    """
+    known = [s for s, place in enumerate(model.places) if place.shift is not None and not place.undetermined]
+    if not known:
+        return False
+    shifts = {s: np.asarray(model.places[s].shift) for s in known}
+    X = np.concatenate([(model.X[s] - shifts[s]) / model.places[s].scale for s in known])
+    labels = np.concatenate([model.places[s].labels for s in known])
+    half = np.concatenate([make_generator(np.random.SeedSequence(0)).permutation(len(model.X[s])) % 2 for s in known])
+    counts = np.zeros((model.n_clusters, model.n_clusters, 3), dtype=np.int64)
+    for a, b in combinations(range(model.n_clusters), 2):
+        rows = (labels == a) | (labels == b)
+        for h in (0, 1):
+            learned = half[rows] != h
+            second = (labels[rows] == b).astype(np.int64)[learned]
+            counts[a, b] += near_counts(X[rows], learned, second, np.array([[0, 1]]), 2)
+    middle, side = counts[:, :, MIDDLE], np.delete(counts, MIDDLE, axis=2).min(axis=2)
+    fullness = (middle + 1e-9) / np.maximum(side, 1)
+    links = minimum_spanning_tree(np.triu(1 / fullness, 1)).nonzero()
+    return bool(middle[links].sum() > FILLED_NEARBY * side[links].sum())
 
 
 def with_splits(model: Model) -> Model:

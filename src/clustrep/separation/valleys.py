@@ -7,6 +7,7 @@ the middle window holds at least as much as the poorer of the outer two, whateve
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -39,7 +40,7 @@ TYPICAL_VALLEY = 0.3
 # discrete features
 
 
-def spread_ties(X: FloatArray, rng: np.random.Generator | FloatArray) -> FloatArray:
+def spread_ties(X: FloatArray, rng: np.random.Generator | FloatArray, widest: FloatArray | None = None) -> FloatArray:
     """Spread tied values, so that the distance between a feature's own values is no density valley.
 
     A discrete feature becomes its randomised ranks: flat, with the feature's own standard deviation. Ties of other
@@ -51,6 +52,8 @@ def spread_ties(X: FloatArray, rng: np.random.Generator | FloatArray) -> FloatAr
     X : ndarray of shape (n_samples, n_features)
     rng : Generator, or ndarray of shape (n_samples, n_features) with numbers between 0 and 1
         What the ties are spread by.
+    widest : ndarray of shape (n_features,), optional
+        The widest interval over which a tie is spread: how finely a feature was measured.
     """
     spread = np.array(X, dtype=float)
     for j in range(X.shape[1]):
@@ -62,11 +65,13 @@ def spread_ties(X: FloatArray, rng: np.random.Generator | FloatArray) -> FloatAr
         if counts[is_level].sum() >= SHARE_OF_LEVELS * len(X):
             below = np.cumsum(counts) - counts
             rank = (below[place] + uniform * counts[place]) / len(X)
-            spread[:, j] = (rank - 0.5) * np.sqrt(12.0) * X[:, j].std()
+            spread[:, j] = X[:, j].mean() + (rank - 0.5) * np.sqrt(12.0) * X[:, j].std()
         else:
             middles = (values[1:] + values[:-1]) / 2
             low = np.concatenate([[2 * values[0] - middles[0]], middles])
             high = np.concatenate([middles, [2 * values[-1] - middles[-1]]])
+            if widest is not None:
+                low, high = np.maximum(low, values - widest[j] / 2), np.minimum(high, values + widest[j] / 2)
             within = low[place] + uniform * (high - low)[place]
             spread[:, j] = np.where(counts[place] > 1, within, spread[:, j])
             for end, sign in ((0, -1), (-1, 1)):
@@ -76,6 +81,16 @@ def spread_ties(X: FloatArray, rng: np.random.Generator | FloatArray) -> FloatAr
                     width = 2 * (quartiles[1] - quartiles[0]) * counts[end] / (len(X) - counts[end])
                     spread[at_end, j] = quartiles[end] + sign * width * uniform[at_end]
     return spread
+
+
+def usual_steps(tables: Sequence[FloatArray]) -> FloatArray:
+    """Return how finely every feature was measured: the median difference of neighbouring values of a study."""
+    return np.array(
+        [
+            np.median(np.concatenate([np.diff(np.unique(X[:, j])) for X in tables] + [np.zeros(0)]))
+            for j in range(tables[0].shape[1])
+        ]
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------------------

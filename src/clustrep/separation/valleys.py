@@ -85,12 +85,11 @@ def spread_ties(X: FloatArray, rng: np.random.Generator | FloatArray, widest: Fl
 
 def usual_steps(tables: Sequence[FloatArray]) -> FloatArray:
     """Return how finely every feature was measured: the median difference of neighbouring values of a study."""
-    return np.array(
-        [
-            np.median(np.concatenate([np.diff(np.unique(X[:, j])) for X in tables] + [np.zeros(0)]))
-            for j in range(tables[0].shape[1])
-        ]
-    )
+    steps = np.zeros(tables[0].shape[1])
+    for j in range(len(steps)):
+        differences = np.concatenate([np.diff(np.unique(X[:, j])) for X in tables])
+        steps[j] = np.median(differences) if len(differences) else 0.0
+    return steps
 
 
 # ---------------------------------------------------------------------------------------------------------------------

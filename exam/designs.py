@@ -200,7 +200,7 @@ def arc(degrees: float) -> Sampler:
 
 
 def trajectory(sizes: Sequence[int], p: int, *, wiggles: int, sd: float) -> Callable[[Generator], Collection]:
-    """A smooth random path that all studies share, in p dimensions; samples are spread evenly in time."""
+    """A smooth random path that all studies share, in p dimensions; samples are spread evenly along its length."""
 
     def draw(rng: Generator) -> Collection:
         start, weights = rng.normal(size=p), rng.normal(size=(wiggles, p)) / np.arange(1, wiggles + 1)[:, None]
@@ -210,7 +210,14 @@ def trajectory(sizes: Sequence[int], p: int, *, wiggles: int, sd: float) -> Call
         def along(time: FloatArray) -> FloatArray:
             return time[:, None] * 2 * start + np.sin(time[:, None] * frequencies + phases) @ weights
 
-        return unclustered([along(rng.random(n)) + sd * rng.normal(size=(n, p)) for n in sizes])
+        times = np.linspace(0, 1, 2001)
+        steps = np.linalg.norm(np.diff(along(times), axis=0), axis=1)
+        length = np.concatenate([[0.0], np.cumsum(steps)])
+
+        def path(n: int) -> FloatArray:
+            return along(np.interp(rng.random(n) * length[-1], length, times))
+
+        return unclustered([path(n) + sd * rng.normal(size=(n, p)) for n in sizes])
 
     return draw
 

@@ -39,7 +39,6 @@ from clustrep.separation.valleys import (
     MIDDLE,
     RIGHT,
     centres_of,
-    emptiest_middles,
     gabriel_edges,
     join_pieces,
     near_counts,
@@ -341,8 +340,7 @@ def cut_of(X: FloatArray, study: IntArray, by_pool: Sequence[IntArray | Failed],
         held_out = study == h
         shares = np.bincount(fold[fold >= 0], minlength=m) / len(fold)
         centres = centres_of(X[~held_out], fold, m)
-        middles = emptiest_middles(X[~held_out], centres, edges, shares)
-        members[held_out], positions[held_out] = place_in_windows(X[held_out], centres, edges, shares, middles)
+        members[held_out], positions[held_out] = place_in_windows(X[held_out], centres, edges, shares)
         predicted[held_out] = nearest_centre(X[held_out], centres)
     counts = np.array([members[study == h].sum(axis=0) for h in range(len(folds))])  # (S, n_edges, 3)
     poorer = np.array([poorer_sides(counts[:, e]) for e in range(len(edges))], dtype=np.int64).reshape(-1, len(counts))

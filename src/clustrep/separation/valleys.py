@@ -29,9 +29,6 @@ FILLED_NEARBY = 0.5
 # The shallowest and deepest valley, as middle / side, that a density valley is compared with.
 SHALLOWEST, DEEPEST = 0.6, 0.1
 
-# Places of a middle window, in window widths from the midpoint between two centres; the first of equals is taken.
-PLACES_OF_MIDDLE = np.array([0.0, -0.1, 0.1, -0.2, 0.2, -0.3, 0.3, -0.4, 0.4, -0.5, 0.5])
-
 LEFT, MIDDLE, RIGHT = range(3)
 # A study has a cluster if it has at least this many samples of it: fewer may be strays of other clusters.
 FEWEST = 4
@@ -136,9 +133,7 @@ class Windows(NamedTuple):
     positions: FloatArray  # (n, n_edges): centres at ∓1.5, windows of width 1; NaN outside the tube
 
 
-def place_in_windows(
-    X: FloatArray, centres: FloatArray, edges: IntArray, shares: FloatArray, middles: FloatArray | None = None
-) -> Windows:
+def place_in_windows(X: FloatArray, centres: FloatArray, edges: IntArray, shares: FloatArray) -> Windows:
     """Place the samples of a held-out study in windows between the centres of pieces learned elsewhere.
 
     Everything is done in the space that the centres span. The frame of centres is moved by one vector, the study's own
@@ -152,8 +147,6 @@ def place_in_windows(
         NaN for a piece that was not found in training.
     shares : ndarray of shape (n_pieces,)
         The share of training samples in every piece: a study with far fewer is not used for that piece's edges.
-    middles : ndarray of shape (n_edges,), optional
-        Where the middle windows lie, from −0.5 to 0.5; halfway between the centres without them.
     """
     members = np.zeros((len(X), len(edges), 3), dtype=bool)
     positions = np.full((len(X), len(edges)), np.nan)
@@ -180,28 +173,16 @@ def place_in_windows(
         along = (squared[:, a] - squared[:, b]) / (2 * length)
         off = (squared[:, a] + squared[:, b]) / 2 - length**2 / 4 - along**2
         z = along / (length * shrink / 3)
-        at = 0.0 if middles is None else middles[e]
-        left, middle, right = (z >= -2) & (z < -1), np.abs(z - at) < 0.5, (z > 1) & (z <= 2)
+        left, middle, right = (z >= -2) & (z < -1), np.abs(z) < 0.5, (z > 1) & (z <= 2)
         in_cells = (nearest == a) | (nearest == b)
         outer = in_cells & (left | right)
         # In the span of two centres everything lies on the line.
         radius = _quantile(off[outer], TUBE) if outer.any() and X.shape[1] > 1 else np.inf
         in_tube = off <= radius
         members[:, e] = np.column_stack([left & in_tube, middle & (in_tube | in_cells), right & in_tube])
-        shown = in_tube | (in_cells & (np.abs(z) < 1))
+        shown = in_tube | (middle & in_cells)
         positions[shown, e] = z[shown]
     return Windows(members, positions)
-
-
-def emptiest_middles(training: FloatArray, centres: FloatArray, edges: IntArray, shares: FloatArray) -> FloatArray:
-    """Return where the middle windows are emptiest in training, (n_edges,), up to half a window from the midpoint.
-
-    Under one mode, a window anywhere between the outer two holds at least as much as the poorer one. Between clusters
-    of unlike size the valley lies beside the midpoint, next to the smaller one.
-    """
-    positions = place_in_windows(training, centres, edges, shares).positions
-    counts = [(np.abs(positions - at) < 0.5).sum(axis=0) for at in PLACES_OF_MIDDLE]
-    return PLACES_OF_MIDDLE[np.argmin(np.reshape(counts, (len(PLACES_OF_MIDDLE), len(edges))), axis=0)]
 
 
 def _quantile(values: FloatArray, share: float) -> float:

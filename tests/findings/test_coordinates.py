@@ -126,3 +126,12 @@ def test_noise_has_the_fewest_axes_and_a_strong_signal_at_most_the_most(rng):
     assert len(principal_axes(rng.normal(size=(200, 60)), study)) == FEWEST_AXES
     assert len(principal_axes(30 * rng.normal(size=(200, 30)) @ rng.normal(size=(30, 60)), study)) == MOST_AXES
     np.testing.assert_array_equal(principal_axes(rng.normal(size=(200, 10)), study), np.eye(10))
+
+
+def test_a_feature_that_only_a_shift_varies_is_left_out(rng):
+    tables = [np.column_stack([rng.normal(size=(30, 2)), np.full(30, shift)]) for shift in (0.1, 7.3)]
+    for coordinates in coordinates_of(tables, "auto", np.random.default_rng(0)):
+        assert coordinates.axes[:, 2].tolist() == [0.0, 0.0]
+    np.testing.assert_array_equal(
+        within_sd(np.full((60, 1), 0.1) + np.repeat([[0.0], [7.2]], 30, axis=0), np.repeat([0, 1], 30)), [1.0]
+    )

@@ -63,7 +63,7 @@ def coordinates_of(tables: Sequence[FloatArray], scale: str, rng: np.random.Gene
     """
     study = np.repeat(np.arange(len(tables)), [len(X) for X in tables])
     X = np.concatenate(tables).astype(float)
-    varies = X.std(axis=0) > 0
+    varies = np.any([np.ptp(table, axis=0) > 0 for table in tables], axis=0)  # within a study: a shift is no variance
     if not varies.any():
         varies[0] = True
     X = without_extremes(X[:, varies], study)
@@ -126,7 +126,8 @@ def within_sd(X: FloatArray, group: IntArray) -> FloatArray:
     groups = np.unique(group)
     squares = np.sum([((X[group == g] - X[group == g].mean(axis=0)) ** 2).sum(axis=0) for g in groups], axis=0)
     sd = np.sqrt(squares / max(len(X) - len(groups), 1))
-    return np.asarray(np.where(sd > 0, sd, 1.0))
+    rounding = 1e-12 * np.abs(X).max(axis=0)
+    return np.asarray(np.where(sd > rounding, sd, 1.0))
 
 
 def principal_axes(X: FloatArray, study: IntArray) -> FloatArray:

@@ -39,6 +39,7 @@ FILES = [
     "choice.csv",
     "clusters.csv",
     "clusters.npz",
+    "clustrep_mqc.json",
     "config.toml",
     "features.csv",
     "findings.csv",

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 ANNOTATED = "annotated.h5ad"
+MULTIQC = "clustrep_mqc.json"
 
 
 @click.command(short_help="Which clusters there are, in which studies, and how sure that is.")
@@ -437,7 +438,7 @@ def write_analysis(
     tables = tables_of(analysis)
     for name, cohort in (cohorts or {}).items():
         tables[f"data/{name}.csv"] = partial(cohort_table, cohort)
-    others: dict[str, Callable[[Path], Any]] = {}
+    others: dict[str, Callable[[Path], Any]] = {MULTIQC: partial(write_for_multiqc, analysis)}
     if analysis.findings.reference is not None:
         others[CLUSTERS] = analysis.findings.reference.save
     if settings.get("write_h5ad"):
@@ -471,6 +472,23 @@ def cohort_table(cohort: Study) -> pd.DataFrame:
     frame = cohort.to_frame()
     frame.insert(0, "subtype", cohort.labels)
     return frame.reset_index(names="sample")
+
+
+def write_for_multiqc(analysis: Analysis, target: Path) -> None:
+    """Write the answer and the status of every cluster in every study as custom content of MultiQC, which is HTML."""
+    import html
+    import json
+
+    rows = analysis.findings.statuses().T.to_dict("index")
+    content = {
+        "id": "clustrep",
+        "section_name": "clustrep",
+        "description": html.escape(" ".join(said.text for said in analysis.headline[:2])),
+        "plot_type": "table",
+        "pconfig": {"id": "clustrep_clusters", "title": "clustrep: clusters in every study", "col1_header": "Study"},
+        "data": {html.escape(str(study)): statuses for study, statuses in rows.items()},
+    }
+    target.write_text(json.dumps(content, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
 
 
 def write_cells(source: Path, analysis: Analysis, study_key: str, target: Path) -> None:

@@ -1,0 +1,4 @@
+library(testthat)
+library(clustrep)
+
+test_check("clustrep")

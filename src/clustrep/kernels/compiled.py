@@ -78,7 +78,6 @@ class PartLibrary(JITCodeLibrary):
     def finalize(self) -> None:
         """Link what it calls, and nothing else."""
         for library in dict.fromkeys(self._linking_libraries):
-            self._reload_init.update(library._reload_init)
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._finalized = True
 

@@ -10,8 +10,8 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 INSTALL := $(BIN)/uv pip install --quiet --compile-bytecode --editable
 
 .PHONY: demo dist docs sentences test test-all coverage test-oldest test-newest bench check format clean
-.PHONY: calibration null-calibration exchange-calibration landmark-calibration scale
-.PHONY: attack attack-quick exam exam-quick fuzz fuzz-quick stress stress-quick paper paper-quick
+.PHONY: calibration null-calibration federated-calibration landmark-calibration scale
+.PHONY: attack attack-quick exam exam-quick exam-quick-designs exam-quick-batches exam-quick-real fuzz fuzz-quick stress stress-quick paper paper-quick
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py demo-results
@@ -43,7 +43,8 @@ coverage: .venv/installed-dev
 
 # What errors say, in one file: review its changes as you would review a page.
 sentences: .venv/installed-dev
-	UPDATE_SENTENCES=1 $(BIN)/python -m pytest -q tests/test_bad_inputs.py tests/test_bad_files.py tests/cli/test_malformed_*.py $(ARGS)
+	rm -f tests/sentences.md
+	UPDATE_SENTENCES=1 $(BIN)/python -m pytest -q $$(grep -rlE "\b(check|check_refusal|refused|warned)\(" tests --include="test_*.py") $(ARGS)
 
 # The oldest versions that pyproject.toml allows. Deprecations that they don't know of yet are not ours.
 test-oldest: .venv-oldest/installed
@@ -73,8 +74,8 @@ calibration: .venv/installed
 null-calibration: .venv/installed
 	$(BIN)/python -m calibration.null $(ARGS)
 
-exchange-calibration: .venv/installed
-	$(BIN)/python -m calibration.exchange $(ARGS)
+federated-calibration: .venv/installed
+	$(BIN)/python -m calibration.federated $(ARGS)
 
 landmark-calibration: .venv/installed
 	$(BIN)/python -m calibration.landmarks $(ARGS)
@@ -88,9 +89,16 @@ exam: .venv/installed
 	$(ONE_THREAD) $(BIN)/python -m exam.batches docs/exam-batches.md --jobs 2
 	$(ONE_THREAD) $(BIN)/python -m exam.real docs/exam-real.md
 
-exam-quick: .venv/installed
-	$(BIN)/python -m exam.run exam-quick.md --quick $(ARGS)
-	$(ONE_THREAD) $(BIN)/python -m exam.batches exam-quick-batches.md --quick --jobs 2
+# Three programs of one core each, for `make --jobs`.
+exam-quick: exam-quick-designs exam-quick-batches exam-quick-real
+
+exam-quick-designs: .venv/installed
+	$(ONE_THREAD) $(BIN)/python -m exam.run exam-quick.md --quick --jobs 1 $(ARGS)
+
+exam-quick-batches: .venv/installed
+	$(ONE_THREAD) $(BIN)/python -m exam.batches exam-quick-batches.md --quick --jobs 1
+
+exam-quick-real: .venv/installed
 	$(ONE_THREAD) $(BIN)/python -m exam.real exam-quick-real.md --quick
 
 fuzz: .venv/installed-dev

@@ -58,8 +58,8 @@ class Job:
     n_init: int
     n_resamples: int
     wanted: str
-    part: Part  # what is computed on one core, and by scikit-learn
-    part_of_cores: Part  # what is computed on all cores
+    part: Part  # computed on one core, and by scikit-learn
+    part_of_cores: Part  # computed on all cores
 
     def studies(self) -> list[np.ndarray]:
         """Draw the studies."""
@@ -162,7 +162,7 @@ def one_by_scikit_learn(n: int = 10**6) -> tuple[float, float]:
 
 
 def nearest_of(n: int, n_asked: int, device: str) -> float:
-    """Return the seconds in which the nearest of n points × 50 are found for so many others, on a GPU or one core."""
+    """Return the seconds in which the nearest of n points × 50 are found for `n_rows` others, on a GPU or one core."""
     points, X = mixture(n, 50, 20, 0.3, 2)
     nearest_point(points[:1000], "euclidean", device=device)(X[:1000])  # kernels are compiled
     with threadpool_limits(1):
@@ -181,7 +181,7 @@ def nearest_by_scikit_learn(n: int, n_asked: int) -> float:
 
 
 def null_of_d31(device: str, n_jobs: int, n: int = 39) -> float:
-    """Return the seconds in which so many simulated data sets are scored, like those of the first job."""
+    """Return the seconds in which simulated data sets are scored, like those of the first job."""
     job = JOBS["d31"]
     with cr.config_context(device=device, progress=False):
         result = cr.compare(
@@ -325,7 +325,7 @@ def replaced(page: str, text: str) -> str:
 
 
 def main() -> None:
-    """Measure what is asked for, and print or write the table."""
+    """Measure, and print or write the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     names = list(ROWS)
     parser.add_argument("jobs", nargs="*", choices=[*names, []], default=[])
@@ -334,7 +334,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     GPU = device_name("cuda") if resolve_device("auto") == "cuda" else None
     page = arguments.write.read_text(encoding="utf-8") if arguments.write else ""
-    rows, folder = rows_before(page, GPU), os.environ.get("OUT")  # a folder for what is kept of a run elsewhere
+    rows, folder = rows_before(page, GPU), os.environ.get("OUT")  # a folder for files of a run elsewhere
     for name in arguments.jobs or names:
         rows[name] = line_of(ROWS[name](GPU is not None))
         print(rows[name], flush=True)

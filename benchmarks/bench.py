@@ -384,7 +384,7 @@ def main(names: Sequence[str]) -> int:
             print_table(["clusterer", "size", "values", "seconds", "exponent"], growth())
     print(
         "\n± is one Monte Carlo standard error. "
-        + ("All is as wanted." if all_met else "What is bold is not as wanted.")
+        + ("All goals are met." if all_met else "Bold numbers miss their goals.")
     )
     return 0 if all_met else 1
 

@@ -1,8 +1,8 @@
 """How long Leiden takes on an atlas: 10 studies of 20,000 cells, 10 resolutions, B = 20: `python -m benchmarks.cells`.
 
 Cells are the coordinates of six types in 20 dimensions. With `--extrapolate`, three small runs on one core give the
-processor time of what is done once for each study, of a fit, and of the labels of one study by the function of another;
-the whole follows from these, and half of it is what two cores take that have nothing else to do.
+processor time of the work once for each study, of a fit, and of the labels of one study by the function of another; the
+whole follows from these, and half of it is what two cores take that have nothing else to do.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SMALL = ((2, 1), (2, 2), (3, 1))
 
 
 def studies(n_studies: int, n_cells: int) -> dict[str, np.ndarray]:
-    """Draw studies with the same types, each with a small shift of its own."""
+    """Draw studies with the same types, each with another small shift."""
     centres = 5 * np.random.default_rng(0).normal(size=(N_TYPES, N_FEATURES)) / N_FEATURES**0.5
     drawn = {}
     for s in range(n_studies):
@@ -65,7 +65,7 @@ def worked() -> float:
 
 
 def parts(n_studies: int, n_resamples: int) -> list[float]:
-    """Count studies, fits, and labels of one study by another's function; studies are also fitted as they are."""
+    """Count studies, fits (one of each study without resampling), and labels of one study by another's function."""
     return [n_studies, n_studies * (n_resamples + 1), n_studies**2 * (n_resamples + 1)]
 
 

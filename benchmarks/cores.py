@@ -53,7 +53,7 @@ def seconds_of(job: Job, n_resamples: int, n_workers: int, repeats: int) -> floa
 
 
 def resamples_for(job: Job, seconds: float) -> int:
-    """Return how many resamples take one worker so many seconds, from a run that takes at least half as long."""
+    """Return how many resamples take one worker this number of seconds, from a run that takes at least half as long."""
     job.run(2)  # compiles, where that is still to be done
     n_resamples = 4
     while (taken := seconds_of(job, n_resamples, 1, 1)) < seconds / 2:
@@ -98,7 +98,7 @@ def main(arguments: Sequence[str]) -> int:
                     cells, enough = [job.title, f"{type(error).__name__}: {error}"], False
                 all_met &= enough
                 print_row(cells if enough else [*cells[:-1], f"**{cells[-1]}**"])
-    print(f"\nOn {all_cores} cores. " + ("All is as wanted." if all_met else "What is bold is not as wanted."))
+    print(f"\nOn {all_cores} cores. " + ("All goals are met." if all_met else "Bold numbers miss their goals."))
     return 0 if all_met else 1
 
 

@@ -18,7 +18,7 @@ from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils import resample
 
-# A loop is left after so many seconds, unless told otherwise, and its time scaled to the whole.
+# A loop is left after this number of seconds, unless told otherwise, and its time scaled to the whole.
 LONGEST = 60.0
 
 
@@ -52,7 +52,7 @@ def global_loop(
 ) -> Loop:
     """Algorithm 2 for all pairs of studies: every study is fitted once per resample and number of clusters.
 
-    First come the studies as they are, for the estimate that the result has beside its resamples.
+    First come the studies without resampling, for the observed score beside the resamples.
     """
     # In a random order of k, so that a part of a resample costs what the whole would, in proportion.
     orders = [np.random.default_rng(b).permutation(ks) for b in range(n_resamples + 1)]

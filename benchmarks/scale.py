@@ -1,7 +1,7 @@
 """Seconds and memory from a thousand to a million samples a study, exact and by landmarks: `make scale`.
 
-Every cell is a process of its own: `replicability` of two studies with 50 features in single precision, 20 clusters,
-the studies as they are and one resample of them, on one core. Seconds are the processor's, after the kernels are
+Every cell is one process: `replicability` of two studies with 50 features in single precision, 20 clusters,
+the studies without resampling and one resample of them, on one core. Seconds are the processor's, after the kernels are
 compiled; memory is the largest that the process had beyond what it had before there were data. With
 `--write docs/scale.md` the table replaces the last one there; `--sizes 1000,10000` and `--clusterers Ward` compute a
 part of it, and the other rows stay as they were.
@@ -78,7 +78,7 @@ def measure(title: str, n: int, n_landmarks: int | None) -> dict[str, float]:
 
 
 def cell(title: str, n: int, n_landmarks: int | None) -> str:
-    """Measure one cell in a process of its own, and write it."""
+    """Measure one cell in another process, and write it."""
     arguments = [sys.executable, "-m", "benchmarks.scale", "--cell", title, str(n), str(n_landmarks or 0)]
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     done = subprocess.run(arguments, capture_output=True, text=True, check=False, env={**os.environ, **threads})

@@ -1,6 +1,6 @@
 """Where the time of every job goes: into kernels, which let other threads run, or into Python around them.
 
-Run as `python -m benchmarks.shares`, with names of jobs to run only these. For what is not in kernels, threads have to
+Run as `python -m benchmarks.shares`, with names of jobs to run only these. Outside kernels, threads have to
 share one lock for.
 """
 

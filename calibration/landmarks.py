@@ -2,7 +2,7 @@
 
 `make landmark-calibration` prints it. Every row is a design and a clusterer; every column a choice of landmarks; every
 number the root mean square, over pairs of studies and both directions, of the difference between the score by landmarks
-and the exact score (ARI of the studies as they are), with the mean difference in brackets: landmarks may be biased,
+and the exact observed score (ARI), with the mean difference in brackets: landmarks may be biased,
 which two sets of them can't show. The last column has no landmarks: it compares with the exact scores of 99 % of the
 samples, and so says how far any score is determined. The choices:
 
@@ -119,7 +119,7 @@ ALTERNATIVES = {
 def estimate(
     clusterer: object, studies: cr.Studies, seed: int, size: int | None = None, choice: str | None = None
 ) -> np.ndarray:
-    """Return the scores of the studies as they are, in both directions."""
+    """Return the observed scores, in both directions."""
     with patch.object(landmarks, "choice_of", landmarks.choice_of if choice is None else lambda learner: choice):
         scores = cr.replicability(
             clusterer,

@@ -106,7 +106,7 @@ def groups(centres: Sequence[Sequence[float]], shares: Sequence[float] | None = 
 
 
 def two_groups(distance: float, p: int) -> Draw:
-    """Two round Gaussian groups, so many standard deviations apart."""
+    """Two round Gaussian groups, `distance` standard deviations apart."""
     return groups([[0.0] * p, [distance] + [0.0] * (p - 1)])
 
 

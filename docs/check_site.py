@@ -51,7 +51,7 @@ def loaded_from_elsewhere(path: Path) -> list[str]:
 
 
 def main(folder: Path) -> int:
-    """Print what is wrong; return the number of such pages."""
+    """Print errors; return the number of pages with errors."""
     pages = sorted(path for path in folder.rglob("*") if path.suffix in (".html", ".css"))
     wrong = {path: addresses for path in pages if (addresses := loaded_from_elsewhere(path))}
     for path, addresses in wrong.items():

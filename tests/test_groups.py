@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.cluster import KMeans
+from tests.sentences import refused, warned
 
 import clustrep as cr
 from clustrep.errors import DataError, DataWarning, ParameterError
@@ -113,7 +114,7 @@ def test_a_run_over_donors():
 
 
 def test_studies_that_share_donors_are_noticed():
-    with pytest.warns(DataWarning, match=r"'a' and 'b' have 4 of the same units 'donor' \(d1, d2, d3, d4\)"):
+    with warned(DataWarning):
         cr.replicability(
             KMeans(2, n_init=1),
             two_studies(DONORS),
@@ -123,7 +124,7 @@ def test_studies_that_share_donors_are_noticed():
         )
 
     studies, resampling = two_studies(DONORS), cr.resampling.Subsample(0.9, groups="donor")
-    with pytest.warns(DataWarning, match="'a' and 'b' have 4"):  # in one order, so that it is told once
+    with warned(DataWarning):  # in one order, so that it is told once
         cr.local_replicability(
             KMeans(2, n_init=1), train=studies["b"], test=studies["a"], n_resamples=2, rng=0, resampling=resampling
         )
@@ -133,39 +134,38 @@ def test_donors_of_an_anndata():
     obs = pd.DataFrame({"lab": ["n", "s"] * 10, "donor": DONORS}, index=[f"c{i}" for i in range(20)])
     studies = cr.Studies.from_anndata(anndata.AnnData(STUDY.X.copy(), obs=obs), "lab", groups="donor")
     assert studies["s"].groups["donor"].tolist() == DONORS[1::2].tolist()
-    with pytest.raises(ParameterError, match="There is no column of obs 'donors'"):
+    with refused(ParameterError, "groups"):
         cr.Studies.from_anndata(anndata.AnnData(STUDY.X.copy(), obs=obs), "lab", groups="donors")
 
 
 @pytest.mark.parametrize(
-    ("groups", "message"),
+    ("groups", "refusal"),
     [
-        ({"donor": ["x"] * 3}, "Study 'a' has 20 samples, but 3 values of 'donor'"),
-        ({"donor": [None] * 20}, "Study 'a' has 20 samples without 'donor'"),
-        (["x"] * 20, "groups must map a name to one value for every sample"),
+        ({"donor": ["x"] * 3}, (DataError,)),
+        ({"donor": [None] * 20}, (DataError,)),
+        (["x"] * 20, (ParameterError, "groups")),
     ],
 )
-def test_donors_that_are_refused(groups, message):
-    with pytest.raises((DataError, ParameterError), match=message):
+def test_donors_that_are_refused(groups, refusal):
+    with refused(*refusal):
         cr.Study(STUDY.X, "a", groups=groups)
 
 
 def test_units_that_a_study_does_not_have():
     studies = two_studies(np.char.add("other ", DONORS))
-    with pytest.raises(ParameterError, match="study 'a' has no such units; it has 'donor'"):
+    with refused(ParameterError, "groups"):
         cr.replicability(KMeans(2), studies, n_resamples=2, resampling=cr.resampling.Bootstrap(groups="patient"))
-    with pytest.raises(ParameterError, match="study 'b' has only one of these units"):
+    with refused(ParameterError, "groups"):
         cr.replicability(
             KMeans(2), two_studies(["x"] * 20), n_resamples=2, resampling=cr.resampling.Bootstrap(groups="donor")
         )
-    with pytest.raises(ParameterError, match="groups must be the name of units"):
+    with refused(ParameterError, "groups"):
         cr.resampling.Bootstrap(groups=DONORS)
 
 
 def test_subsamples_of_two_donors_would_be_everything():
     studies = two_studies(["x"] * 10 + ["y"] * 10)
-    sentence = r"study 'b' has only two of these units.* Use Bootstrap\(groups='donor'\)"
-    with pytest.raises(ParameterError, match=sentence):
+    with refused(ParameterError, "groups"):
         cr.replicability(KMeans(2), studies, n_resamples=2, resampling=cr.resampling.Subsample(groups="donor"))
     whole = cr.resampling.Subsample(1.0, groups="donor").draw(
         studies["b"], np.random.default_rng(0)

@@ -12,6 +12,7 @@ from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tests.helpers import write_archive
+from tests.sentences import refused
 
 import clustrep as cr
 from clustrep.fitting.parameters import Configuration, KnownLabels, describe, with_n_clusters
@@ -96,7 +97,7 @@ def test_a_file_whose_provenance_lacks_or_adds_something_is_refused(comparison, 
     header = json.loads(str(arrays["clustrep"]))
     damage(header["values"]["provenance"])
     write_archive(tmp_path / "damaged.npz", **{**arrays, "clustrep": np.array(json.dumps(header))})
-    with pytest.raises(cr.errors.DataError, match="damaged"):
+    with refused(cr.errors.DataError):
         cr.load(tmp_path / "damaged.npz")
 
 

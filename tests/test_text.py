@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from tests.sentences import refused
 
 import clustrep as cr
 from clustrep.errors import DataError
@@ -81,7 +82,7 @@ def test_what_a_clusterer_says_is_printable():
     def fails(X):
         raise ValueError(f"no{CLIPBOARD}")
 
-    with pytest.raises(cr.errors.AllReplicatesFailed, match=r"ValueError: no\\u001b\]52;c;aGk=\\u0007"):
+    with refused(cr.errors.AllReplicatesFailed):
         cr.replicability(fails, [table, table + 1], n_resamples=2, rng=0)
 
 
@@ -96,7 +97,7 @@ def test_an_error_that_can_not_be_written_is_still_a_failure():
     def fails(X):
         raise SilentError
 
-    with pytest.raises(cr.errors.AllReplicatesFailed, match="SilentError"):
+    with refused(cr.errors.AllReplicatesFailed):
         cr.replicability(fails, [table, table + 1], n_resamples=2, rng=0)
 
 

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     import click
     from sphinx.application import Sphinx
 
-LINE = "| "  # what sphinx-click writes before every line of such a block
+LINE = "| "  # before every line of a block that sphinx-click writes
 
 
 def as_code(lines: list[str]) -> list[str]:

@@ -53,7 +53,7 @@ QUICK = {
 
 
 class PageError(Exception):
-    """What is wrong with a page."""
+    """An error of a page."""
 
 
 class Block(NamedTuple):
@@ -65,7 +65,7 @@ class Block(NamedTuple):
 
 
 def blocks_of(text: str) -> list[Block]:
-    r"""List what is to be run, in order, and what should be printed.
+    r"""List the code of a page, in order, and the output that it should print.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def blocks_of(text: str) -> list[Block]:
 
 
 def unknown_in_text(text: str) -> list[str]:
-    """List commands in sentences, `clustrep run … --shard 3/10`, that don't exist, or don't have such an option."""
+    """List commands in sentences, `clustrep run … --shard 3/10`, that don't exist, or don't have the option."""
     from clustrep.cli.program import clustrep
 
     unknown = []
@@ -186,7 +186,7 @@ def without_comments(text: str) -> str:
 
 
 def when_read(app: Sphinx, name: str, source: list[str]) -> None:
-    """Run the code of a page in a process of its own; what fails is a warning, which `make docs` takes for an error."""
+    """Run the code of a page in another process; what fails is a warning, which `make docs` takes for an error."""
     from sphinx.util import logging
 
     path = Path(app.env.doc2path(name))

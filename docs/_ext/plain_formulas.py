@@ -30,7 +30,7 @@ def escaped(line: str) -> str:
 
 
 def escape_docstring(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    """Escape all lines but examples, which are shown as they are."""
+    """Escape all lines but examples, which are shown unchanged."""
     in_example = False
     for i, line in enumerate(lines):
         in_example = line.lstrip().startswith(">>>") or (in_example and bool(line.strip()))

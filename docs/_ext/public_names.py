@@ -51,7 +51,7 @@ def names_by_heading() -> dict[str, list[str]]:
 
 
 def _members(module: str) -> list[str]:
-    """List what a public module exports; of one that has no such list, its classes."""
+    """List what a public module exports; of one without that list, its classes."""
     public = importlib.import_module(module)
     classes = [name for name, thing in vars(public).items() if inspect.isclass(thing) and thing.__module__ == module]
     listed = getattr(public, "__all__", classes)

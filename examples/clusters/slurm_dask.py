@@ -40,7 +40,7 @@ def main() -> int:
     """Compare two clusterers on the studies."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("studies", nargs="+", help="tables, one for each study")
-    parser.add_argument("--out", required=True, help="a folder for what is finished, and the results")
+    parser.add_argument("--out", required=True, help="a folder for finished blocks and the results")
     parser.add_argument("--resamples", type=int, default=100)
     parser.add_argument("--jobs", type=int, default=10, help="how many Slurm jobs at most")
     parser.add_argument("--queue", default="normal")

@@ -1,6 +1,6 @@
 """Write peer_numbers_python.csv, what reval and ERICA say of peer_points.csv: python peer_numbers.py, in this folder.
 
-Needs ``pip install reval erica pandas`` in an environment of its own; clustrep need not be there.
+Needs ``pip install reval erica pandas`` in another environment; clustrep need not be there.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Write peer_points.csv, the data that other programs and clustrep are compared on: python peer_points.py.
 
-Two collections of two studies: three groups, and one piece that is longer in one direction.
+Two collections of two studies: three groups, and unimodal data that are longer in one direction.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def main() -> None:
     rng = np.random.default_rng(2)
     piece = {name: rng.normal(size=(100, N_FEATURES)) * [3, *[1] * (N_FEATURES - 1)] for name in groups.names}
     frames = []
-    for collection, tables in (("three groups", groups), ("one piece", cr.Studies(piece))):
+    for collection, tables in (("three groups", groups), ("unimodal", cr.Studies(piece))):
         for name, study in tables.items():
             frame = pd.DataFrame(study.X.round(3), columns=[f"x{j + 1}" for j in range(N_FEATURES)])
             frame.insert(0, "group", "all" if study.labels is None else study.labels)

@@ -11,7 +11,7 @@ there                                          here
 ``clujaccard``                                 ``jaccard(u, v)``: for every cluster, the largest over the other's
 ``cluster.stats(d, u, v)$corrected.rand``      ``adjusted_rand_index(u, v)``
 ``ConsensusClusterPlus(d, maxK, reps)``        ``consensus(clusterer, X, n_clusters=...)``, ``.plot()``, PAC
-a second study                                 ``replicability(clusterer, [X, Y])``: there is no such function there
+a second study                                 ``replicability(clusterer, [X, Y])``: fpc has no counterpart
 =============================================  ======================================================================
 
 The numbers of fpc below were written by ``examples/coming_from/fpc_numbers.R``; those of clustrep are computed now.
@@ -46,7 +46,7 @@ print(both.to_string(index=False))
 np.testing.assert_allclose(both["clustrep"], both["value"], rtol=1e-11)
 
 # %%
-# What is resampled is equal up to the error of resampling
+# Quantities of resamples are equal up to the error of resampling
 # ---------------------------------------------------------
 #
 # Draws differ between two programs; means agree within about two standard errors (``error`` is that of fpc). Both

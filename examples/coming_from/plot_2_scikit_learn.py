@@ -59,7 +59,7 @@ collections = {
     "three groups": cr.datasets.simulate_cohorts(
         n_cohorts=2, n_subtypes=3, n_features=3, separation=5, missing={}, shifted={}, rng=1
     ),
-    "one piece": cr.Studies({name: rng.normal(size=(120, 3)) * [3, 1, 1] for name in ("alpha", "beta")}),
+    "unimodal": cr.Studies({name: rng.normal(size=(120, 3)) * [3, 1, 1] for name in ("alpha", "beta")}),
 }
 ks = range(2, 7)
 plt.style.use("clustrep.plots.journal")

@@ -109,7 +109,7 @@ for collection, analysis in answers.items():
 # Squares: the program named; dots: clustrep.
 
 plt.style.use("clustrep.plots.journal")
-colours = {"three groups": "#0072B2", "one piece": "#D55E00"}
+colours = {"three groups": "#0072B2", "unimodal": "#D55E00"}
 for quantity, rows in both.groupby("quantity", sort=False):
     fig, ax = plt.subplots()
     for collection, part in rows.groupby("collection", sort=False):

@@ -41,5 +41,5 @@ ax.legend(frameon=False)
 ax.spines[["top", "right"]].set_visible(False)
 
 # %%
-# Only the cluster of the absent subtype has a low local score. With real data nobody knows why it is absent: an
+# Only the cluster of the absent subtype has a low local score. With real data the reason of its absence is unknown: an
 # inclusion criterion, a rare subtype in a small study, or a laboratory that measures it differently.

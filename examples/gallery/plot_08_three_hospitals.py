@@ -6,7 +6,7 @@ Algorithm 2 needs the clustering *function* of the training site at the test sit
 learns its functions, scores those of the others on its own patients, and sends functions and scores. The result is
 that of the pooled data, bit for bit.
 
-This is for partners who trust each other: the files can reveal patients to a partner who tries. :doc:`/exchange` lists
+This is for partners who trust each other: the files can reveal patients to a partner who tries. :doc:`/federated` lists
 the attacks that were tried, with their rates; a data protection officer decides.
 """
 
@@ -39,7 +39,7 @@ for name, patients in hospitals.items():
     cr.federated.learn(KMeans(n_init=5), patients, **question).save(outbox / f"{name}.functions")
 
 # %%
-# The person who must approve the file reads what is in it (``clustrep show north.functions``):
+# The person who must approve the file reads its contents (``clustrep show north.functions``):
 
 print(cr.federated.learn(KMeans(n_init=5), hospitals["north"], **question))
 
@@ -72,6 +72,7 @@ together.comparison.plot()
 together.comparison.replicability("KMeans", together.comparison.best().n_clusters).plot()
 
 # %%
-# With public draws, as here, the means of 25 to 400 resamples gave 66 to 100 % of patients to an attacker who knows who
-# is in which cluster. Secret draws (``Disclosure(secret=...)``, ``--secret FILE``) stop that calculation, not all
-# others: of 200 files of k-means with k = 2 to 6 and secret draws, 162 gave at least one of 120 patients exactly.
+# With public draws, as here, the means of 25 to 400 resamples gave 66 to 100 % of patients to an
+# attacker with the clusters of all patients. Secret draws (``Disclosure(secret=...)``, ``--secret FILE``) stop that
+# calculation, not all others: of 200 files of k-means with k = 2 to 6 and secret draws, 162 gave at least one of 120
+# patients exactly.

@@ -33,7 +33,7 @@ print(pd.crosstab(analysis.labels()["cluster"], types, rownames=["cluster"], col
 analysis.findings.plot()
 
 # %%
-# By default every study is normalised to the median total of its own cells. Plates have twice the counts of droplets:
+# By default every study is normalised to the median total of its cells. Plates have twice the counts of droplets:
 # all values are higher there. That is a shift of a laboratory as a whole, which the findings estimate:
 
 own_median = cr.analyse(KMeans(n_init=3), atlas.normalised(), **options)

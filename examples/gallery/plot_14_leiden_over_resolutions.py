@@ -36,7 +36,7 @@ ax.axvline(6, color="0.7", linewidth=1, zorder=0)
 ax.annotate("six types were simulated", (6, 0.02), (5, 0), textcoords="offset points", color="0.35", fontsize=8)
 
 # %%
-# The best value is one of several that can't be told apart, and they have the same clusters: that is the answer, not
+# Several values are not distinguishable from the best, and they have the same clusters: that is the answer, not
 # the third digit of a resolution. The scores between donors at the best value are those of `replicability`.
 
 print(choice.replicability(choice.best().clusterer).mean.round(2))

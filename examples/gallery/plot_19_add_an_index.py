@@ -9,7 +9,7 @@ a cluster that stays together when 80 % of the samples are clustered again.
 """
 
 # %%
-# The record says what tables, figures, the report and the command line need to know.
+# The record holds all that tables, figures, the report and the command line need.
 
 import numpy as np
 from sklearn.cluster import KMeans

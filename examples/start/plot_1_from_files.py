@@ -65,7 +65,7 @@ run(
 # better than under the null model, without valleys), *no evidence of clusters* and *inconclusive*. One cluster is not
 # found in ``gamma``, which is how the cohorts were simulated.
 #
-# What is in the folder
+# Files of the folder
 # ---------------------
 
 for path in sorted((folder / "answer").rglob("*")):

@@ -151,7 +151,7 @@ def check_names_differ(names: Sequence[str], what: str, *, parameter: str) -> No
     """Check that no name occurs twice."""
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
-        sentence = f"Every {what} needs a name of its own, but {listing(map(repr, twice))} came twice."
+        sentence = f"Every {what} needs another name, but {listing(map(repr, twice))} came twice."
         raise ParameterError(sentence, parameter=parameter)
 
 
@@ -214,7 +214,7 @@ def check_unique(names: Sequence[str], what: str, subject: str) -> None:
     if duplicates:
         raise DataError(
             f"{subject} has {plural(len(duplicates), f'duplicate {what} name')}: {listing(map(repr, duplicates))}. "
-            f"Every {what} needs a name of its own."
+            f"Every {what} needs another name."
         )
 
 
@@ -486,12 +486,12 @@ def check_magnitudes(X: FloatArray, samples: Iterable[str], features: Iterable[s
         sample, feature = list(samples)[i], list(features)[j]
         raise DataError(
             f"{subject} has {plural(int(bad.sum()), 'value')} beyond {limit:.1g}, first at sample {sample!r}, "
-            f"feature {feature!r}: distances between such values can't be computed. Correct them, or choose "
+            f"feature {feature!r}: distances between these values can't be computed. Correct them, or choose "
             "another unit."
         )
     if 0 < value_range < SMALLEST_RANGE / 2:
         raise DataError(
-            f"{subject} has features whose values differ by less than {SMALLEST_RANGE:g}: distances between such "
+            f"{subject} has features whose values differ by less than {SMALLEST_RANGE:g}: distances between these "
             "values can't be computed. Choose another unit."
         )
     if X.dtype == np.float32 and (value_range < SINGLE_PRECISION[0] or largest > SINGLE_PRECISION[1]):

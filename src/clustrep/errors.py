@@ -96,7 +96,7 @@ def invalid(parameter: str, rule: str, value: object) -> ParameterError:
     return ParameterError(f"{parameter} must be {rule}, got {value!r}.", parameter=parameter)
 
 
-class OtherRun(ParameterError):  # noqa: N818 - says what is there
+class OtherRun(ParameterError):  # noqa: N818 - a name that reads as the finding
     """A folder with what another run has finished.
 
     Attributes

@@ -85,7 +85,7 @@ def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Any:
     Raises
     ------
     DataError
-        Where there is no such file, or it is no result of this package, or a single byte of it has changed.
+        Where the file does not exist, or is no result of this package, or a single byte of it has changed.
 
     See Also
     --------
@@ -111,7 +111,7 @@ def _check_fields(path: str | PathLike[str], fields: Fields) -> None:
     """Check the names and the types of a result's fields, and of the results that are among them."""
     if fields.kind not in RESULTS:
         raise DataError(
-            f"{path} holds a result of kind {fields.kind!r}; this clustrep knows {', '.join(RESULTS)}: update it."
+            f"{path} holds a result of kind {fields.kind!r}; this version reads {', '.join(RESULTS)}: update clustrep."
         )
     public = {field.name: field for field in dataclasses.fields(RESULTS[fields.kind]) if field.name[0] != "_"}
     added = {name for name, field in public.items() if field.default is not dataclasses.MISSING}  # since older versions
@@ -127,7 +127,7 @@ def _check_fields(path: str | PathLike[str], fields: Fields) -> None:
 
 
 def _fits(value: Any, annotation: str) -> bool:
-    """Whether a value that was read, or what is declared of an array, can be that of a field with this annotation."""
+    """Whether a value that was read, or an array's declared type, can be that of a field with this annotation."""
     if annotation.endswith(" | None") and value is None:
         return True
     annotation = annotation.removesuffix(" | None")

@@ -24,7 +24,7 @@ TRIVIAL_AT_MOST = 0.05
 
 
 class Origin(Protocol):
-    """What a result was computed from, as far as a result needs to know it: the studies, and how to fit again."""
+    """What a result was computed from, as far as a result needs it: the studies, and how to fit again."""
 
     @property
     def studies(self) -> tuple[Study, ...]:

@@ -12,10 +12,11 @@ import pytest
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, Birch, BisectingKMeans, KMeans
 from sklearn.mixture import GaussianMixture
 from tests.helpers import configured
+from tests.sentences import refused
 
 import clustrep as cr
 from clustrep.errors import AllReplicatesFailed, ParameterError
-from clustrep.fitting.resample import TOO_LARGE, Source
+from clustrep.fitting.resample import Source
 
 RNG = np.random.default_rng(0)
 TABLES = {"a": RNG.normal(size=(40, 3)), "b": RNG.normal(size=(30, 3))}
@@ -54,7 +55,7 @@ def test_a_failed_replicate_has_no_clustering_function_and_says_why():
     clusterer = Birch(n_clusters=5, threshold=0.01)
     result = cr.replicability(clusterer, studies, n_resamples=20, rng=1, diagonal=False)
     failed = int(np.flatnonzero(result.clusters_found[:, 1] < 0)[0])
-    with pytest.raises(ParameterError, match=f"Study 'b' in resample {failed} has no clustering function: fewer"):
+    with refused(ParameterError):
         result.clustering_function("b", failed)
 
 
@@ -165,7 +166,7 @@ def test_a_clusterer_fitted_in_coordinates_predicts_by_itself(clusterer):
 
 @pytest.mark.parametrize("width", [3, 55, 399])
 def test_given_centres_need_all_features_also_where_these_are_rotated(width):
-    with pytest.raises(AllReplicatesFailed, match=f"init has {width} features, the data 400"):
+    with refused(AllReplicatesFailed):
         cr.replicability(KMeans(3, init=np.zeros((3, width))), WIDE, n_resamples=2, rng=0)
 
 
@@ -173,11 +174,11 @@ def test_given_centres_need_all_features_also_where_these_are_rotated(width):
 @pytest.mark.parametrize("clusterer", [KMeans(2, n_init=1), AgglomerativeClustering(2)], ids=["k-means", "ward"])
 def test_numbers_whose_squares_are_too_large_fail(clusterer):
     huge = cr.resampling.Simulate(lambda study, rng: 1e200 * study.X)  # a study with such values is refused
-    with pytest.raises(AllReplicatesFailed, match=TOO_LARGE):
+    with refused(AllReplicatesFailed):
         cr.replicability(clusterer, TABLES, n_resamples=2, rng=0, resampling=huge)
 
 
 def test_angles_to_the_origin_fail():
     studies = {name: np.vstack([np.zeros((2, 3)), table]) for name, table in TABLES.items()}
-    with pytest.raises(AllReplicatesFailed, match=TOO_LARGE):
+    with refused(AllReplicatesFailed):
         cr.replicability(AgglomerativeClustering(2, linkage="average", metric="cosine"), studies, n_resamples=2, rng=0)

@@ -14,6 +14,7 @@ from scipy.cluster.hierarchy import linkage as scipy_linkage
 from scipy.spatial.distance import cdist
 from sklearn.cluster import AgglomerativeClustering
 from tests.kernels import plain
+from tests.sentences import refused
 
 from clustrep.accelerate import trees as _trees
 from clustrep.accelerate.trees import LINKAGES, Tree, build_tree
@@ -404,13 +405,13 @@ def test_ward_needs_no_matrix(n, monkeypatch):
 @pytest.mark.parametrize("linkage", ["complete", "average", "single"])
 def test_other_linkages_say_that_they_need_a_matrix(linkage, monkeypatch):
     weights = np.append(np.full(40_000, 2), 0)
-    with pytest.raises(DataError, match=f"^{linkage.capitalize()} linkage of 40,000 different points .* of 13 GB: use"):
+    with refused(DataError):
         build_tree(PointSet(np.arange(40_001.0)[:, None]), weights, linkage)
     X, weights = random_points(10, 11)
     monkeypatch.setattr(_trees, "LARGEST_MATRIX", 8 * 11**2)
     build_tree(PointSet(X), weights, linkage)
     monkeypatch.setattr(_trees, "LARGEST_MATRIX", 8 * 11**2 - 1)
-    with pytest.raises(DataError, match=r"of 11 different points"):
+    with refused(DataError):
         build_tree(PointSet(X), weights, linkage)
 
 

@@ -19,6 +19,7 @@ from tests.algorithms.by_hand import (
     ward,
 )
 from tests.helpers import by_two, configured
+from tests.sentences import refused, warned
 
 import clustrep as cr
 from clustrep.errors import AllReplicatesFailed, ParameterError, ReplicateWarning
@@ -153,15 +154,15 @@ def test_workers_change_nothing_of_all_but_one(overlapping):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    "options",
     [
-        ({"noise": "keep"}, "noise must be one of 'label', 'drop', 'singletons'; got 'keep'"),
-        ({"agreement": "arri"}, "agreement must be one of 'ari', .* Did you mean 'ari'"),
-        ({"agreement": ("ari", "ami")}, "agreement must be one of 'ari'"),
+        {"noise": "keep"},
+        {"agreement": "arri"},
+        {"agreement": ("ari", "ami")},
     ],
 )
-def test_what_all_but_one_refuses(overlapping, options, message):
-    with pytest.raises(ParameterError, match=message):
+def test_what_all_but_one_refuses(overlapping, options):
+    with refused(ParameterError, *options):
         cr.leave_one_study_out(AgglomerativeClustering(2), overlapping, **options)
 
 
@@ -179,7 +180,7 @@ def test_scores_of_failed_draws_are_left_out():
             trains = 0 in X[source.draw(cr.Study(X, pool), b).order]
             expected[b, s] = not (trains and drawn[name][b - 1])
     assert 0 < expected.sum() < 30
-    with pytest.warns(ReplicateWarning, match=f"{expected.sum()} scores of 33 failed and were omitted: RuntimeError"):
+    with warned(ReplicateWarning):
         found = cr.leave_one_study_out(Fragile(), tables, n_resamples=10, rng=3)
     np.testing.assert_array_equal(found.failed > 0, expected)
     np.testing.assert_array_equal(np.isnan(found.distribution), expected[1:])
@@ -203,7 +204,7 @@ def test_scores_on_the_pooled_studies_are_not_asked_for(overlapping):
 
 def test_a_study_that_fails_as_it_is_has_no_estimate():
     tables = {"a": line(0, 1, 2, 3, 4, 5), "b": line(0, 1, 2, 3, 4, 6), "c": line(1, 2, 3, 4, 5)}
-    with pytest.warns(ReplicateWarning, match="first sample is missing"):
+    with warned(ReplicateWarning):
         found = cr.leave_one_study_out(Fragile(), tables, n_resamples=8, rng=3)
     assert np.isnan(found.estimate).tolist() == [False, False, True]
     assert np.isnan(found.distribution[:, 2]).all()
@@ -212,9 +213,9 @@ def test_a_study_that_fails_as_it_is_has_no_estimate():
 
 
 def test_all_but_one_that_always_fails_says_why(overlapping):
-    with pytest.raises(AllReplicatesFailed, match="Not one resample could be scored; 9 scores failed: RuntimeError"):
+    with refused(AllReplicatesFailed):
         cr.leave_one_study_out(Fragile(), overlapping, n_resamples=2, rng=0)
-    with pytest.raises(AllReplicatesFailed, match="more clusters asked for than there are distinct points"):
+    with refused(AllReplicatesFailed):
         cr.leave_one_study_out(KMeans(40, n_init=1), overlapping, n_resamples=2, rng=0)
 
 
@@ -224,9 +225,9 @@ def test_all_resamples_failing_raises_as_in_replicability(overlapping):
             raise ValueError("duplicates")
         return AgglomerativeClustering(2).fit_predict(X)
 
-    with pytest.raises(AllReplicatesFailed, match="Not one resample could be scored"):
+    with refused(AllReplicatesFailed):
         cr.replicability(no_duplicates, overlapping, n_resamples=2, rng=0, resampling=cr.resampling.Bootstrap())
-    with pytest.raises(AllReplicatesFailed, match="Not one resample could be scored"):
+    with refused(AllReplicatesFailed):
         cr.leave_one_study_out(no_duplicates, overlapping, n_resamples=2, rng=0, resampling=cr.resampling.Bootstrap())
 
 

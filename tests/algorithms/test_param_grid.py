@@ -8,6 +8,7 @@ import pytest
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from tests.sentences import refused
 
 import clustrep as cr
 from clustrep.algorithms.compare import configurations_to_compare
@@ -81,7 +82,7 @@ def test_param_grid_of_numbers_of_clusters_is_n_clusters():
 
 @pytest.mark.parametrize("numbers", [[1, 2], [2.5, 3]])
 def test_param_grid_numbers_of_clusters_that_n_clusters_refuses(numbers):
-    with pytest.raises(ParameterError, match="n_clusters must be an integer of at least 2"):
+    with refused(ParameterError, "n_clusters"):
         cr.compare({"ward": AgglomerativeClustering()}, STUDIES, param_grid={"n_clusters": numbers}, n_resamples=2)
 
 
@@ -106,9 +107,9 @@ def test_the_choice_counts_clusters_found(leiden):
 
 
 def test_a_value_or_series_that_there_is_not(mixed):
-    with pytest.raises(ParameterError, match=r"value of 'leiden' 0\.3; there are 1\.0, 0\.2\. Did you mean '0\.2'"):
+    with refused(ParameterError, "value"):
         mixed.replicability("leiden", value=0.3)
-    with pytest.raises(ParameterError, match="clusterer with values of a parameter 'k-means'"):
+    with refused(ParameterError, "clusterer"):
         mixed.replicability("k-means", value=3)
 
 
@@ -144,26 +145,26 @@ def test_the_last_step_of_a_pipeline():
 
 
 @pytest.mark.parametrize(
-    ("param_grid", "message"),
+    "param_grid",
     [
-        ({"eps": []}, "eps must have at least one value, and every value once"),
-        ({"eps": [1, 1.0]}, "every value once"),
-        ({"eps": ["wide"]}, "values of eps must be numbers, got 'wide'"),
-        ({"eps": "wide"}, "values of eps must be numbers"),
-        ({"epsilon": [1]}, "param_grid names 'epsilon', but no clusterer has such a parameter"),
-        ({"dbscam": {"eps": [1]}}, "param_grid names the clusterer 'dbscam'; there are 'dbscan'"),
-        ({"dbscan": {"eps": [1], "min_samples": [2]}}, "one parameter for every clusterer, got 2"),
-        ({"dbscan": {"epsilon": [1]}}, "'dbscan' has no parameter 'epsilon'"),
-        ({"eps": [1], "min_samples": [2]}, "two parameters for 'dbscan'"),
-        ({"dbscan": {"eps": [1]}, "min_samples": [2]}, "two parameters for 'dbscan'"),
-        ({"min_samples": [2], "dbscan": {"eps": [1]}}, "two parameters for 'dbscan'"),
-        ({1: [2]}, "param_grid names 1, but no clusterer has such a parameter"),
-        ([1, 2], "param_grid must map a parameter to its values"),
-        ({}, "param_grid must map a parameter to its values"),
+        {"eps": []},
+        {"eps": [1, 1.0]},
+        {"eps": ["wide"]},
+        {"eps": "wide"},
+        {"epsilon": [1]},
+        {"dbscam": {"eps": [1]}},
+        {"dbscan": {"eps": [1], "min_samples": [2]}},
+        {"dbscan": {"epsilon": [1]}},
+        {"eps": [1], "min_samples": [2]},
+        {"dbscan": {"eps": [1]}, "min_samples": [2]},
+        {"min_samples": [2], "dbscan": {"eps": [1]}},
+        {1: [2]},
+        [1, 2],
+        {},
     ],
 )
-def test_param_grid_that_is_refused(param_grid, message):
-    with pytest.raises(ParameterError, match=message):
+def test_param_grid_that_is_refused(param_grid):
+    with refused(ParameterError, "param_grid"):
         cr.compare({"dbscan": DBSCAN()}, STUDIES, param_grid=param_grid, n_resamples=2)
 
 
@@ -182,7 +183,7 @@ def test_different_parameters_meet_at_the_number_of_clusters(mixed):
     assert title == "mean clusters found"
     assert [*groups] == ["leiden", "dbscan", "k-means"]
     assert [places[c] for c in groups["k-means"]] == [3, 4]
-    with pytest.raises(ParameterError, match="against must be 'clusters' for several parameters: resolution, eps, k"):
+    with refused(ParameterError, "against"):
         mixed.plot(against="parameter")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.stats import mannwhitneyu, spearmanr
+from tests.sentences import refused
 
 import clustrep as cr
 from clustrep.algorithms.voting import against_best, aurocs, profiles_of, votes_for
@@ -82,9 +83,9 @@ def test_every_type_finds_itself():
 def test_labels_of_the_studies_and_what_is_refused():
     studies = cr.Studies([cr.Study(X, name, labels=TYPES[name]) for name, X in STUDIES.items()])
     assert cr.cluster_auroc(studies).equals(cr.cluster_auroc(STUDIES, TYPES))
-    with pytest.raises(DataError, match="labels are missing for 'a'"):
+    with refused(DataError):
         cr.cluster_auroc(STUDIES)
-    with pytest.raises(DataError, match="at least three features"):
+    with refused(DataError):
         cr.cluster_auroc({name: X[:, :2] for name, X in STUDIES.items()}, TYPES)
 
 

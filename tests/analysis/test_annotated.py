@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.cluster import KMeans
+from tests.sentences import refused
 
 import clustrep as cr
 from clustrep.analysis.annotated import plain_table
@@ -100,11 +101,11 @@ def test_a_study_that_was_not_followed_has_clusters_and_no_local_scores(analysis
 
 
 def test_other_cells_are_refused(analysis):
-    with pytest.raises(ParameterError, match=r"study_key must be a column of obs, got 'labs'.*lab"):
+    with refused(ParameterError, "study_key"):
         analysis.to_anndata(cells(), "labs")
-    with pytest.raises(DataError, match="cells of study 'south' by 'lab', the analysis"):
+    with refused(DataError):
         analysis.to_anndata(cells()[10:].copy(), "lab")
-    with pytest.raises(DataError, match=r"other cells of study '(north|south)', or in another order"):
+    with refused(DataError):
         analysis.to_anndata(cells()[::-1].copy(), "lab")
-    with pytest.raises(ParameterError, match="adata must be an AnnData, got DataFrame"):
+    with refused(ParameterError, "adata"):
         analysis.to_anndata(pd.DataFrame(), "lab")

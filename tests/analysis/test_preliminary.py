@@ -6,9 +6,9 @@ import warnings
 from collections import Counter
 
 import numpy as np
-import pytest
 from tests.analysis.cases import WARD, assert_same
 from tests.helpers import configured
+from tests.sentences import warned
 
 import clustrep as cr
 from clustrep.errors import ReplicateWarning
@@ -86,7 +86,7 @@ def test_where_the_first_resamples_fail_there_is_no_preliminary_answer(studies):
         return (X[:, 0] > np.median(X[:, 0])).astype(int)
 
     told = []
-    with pytest.warns(ReplicateWarning, match="not yet"):
+    with warned(ReplicateWarning):
         configured(cr.analyse, progress=told.append)(fails_at_first, studies, n_resamples=30, n_null=0, train=[], rng=0)
     assert told == []
 

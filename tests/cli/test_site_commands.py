@@ -36,9 +36,7 @@ def scored(name, *options):
 
 def test_the_whole_exchange(learned):
     told = [scored(name, "--gaps").stdout for name in SITES]
-    assert told[0].startswith(
-        "Scores at study 'alpha' (30 samples) of functions of 'beta', 'gamma', exchange format 1\n"
-    )
+    assert told[0].startswith("Scores at study 'alpha' (30 samples) of functions of 'beta', 'gamma', format 1\n")
     done = invoke("combine", *(f"{name}.scores" for name in SITES), "--out", "together", "--figures", "png")
     assert done.stdout == f"{cr.Report(cr.load('together/result.npz'))!r}\n"
     assert listed(learned / "together") == [
@@ -83,7 +81,7 @@ def test_two_sites_can_combine(learned):
 def test_show_says_what_is_in_a_file(learned):
     shown = invoke("show", "alpha.functions").stdout
     assert shown == f"{read_file('alpha.functions')!r}\n"
-    assert "Clustering functions of study 'alpha' (30 samples), exchange format 1" in shown
+    assert "Clustering functions of study 'alpha' (30 samples), format 1" in shown
     assert "kmeans, KMeans(n_clusters=2, n_init=10): 4 functions of 4" in shown
     assert re.search(r"from \d+, \d+ samples in the study as it is, at least \d+ samples behind every cluster", shown)
     assert "There is no file" in invoke("show", "nothing.functions", code=3).stderr

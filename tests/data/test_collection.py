@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.data.examples import X, Y, frame, two_studies
+from tests.sentences import warned
 
 import clustrep as cr
 from clustrep.errors import DataError, DataWarning
@@ -209,7 +210,7 @@ def test_studies_show_names_sizes_labels_and_scaling():
 
 
 def test_what_was_dropped_is_remembered():
-    with pytest.warns(DataWarning, match="dropped"):
+    with warned(DataWarning):
         studies = cr.Studies({"one": frame(X).assign(extra=0.5), "two": frame(Y, "abc", "z")})
     assert studies.scaled("study").dropped["one"] == ("extra",)
     assert studies.select(["a"]).dropped["one"] == ("extra",)

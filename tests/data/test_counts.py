@@ -11,6 +11,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tests.cli.support import invoke
+from tests.sentences import refused, warned
 
 import clustrep as cr
 from clustrep.errors import DataError, ParameterError
@@ -42,7 +43,7 @@ def test_totals_are_over_all_features_of_each_study():
     pd = pytest.importorskip("pandas")
     first = pd.DataFrame(COUNTS, columns=["g1", "g2", "g3"])
     second = pd.DataFrame([[4, 4], [2, 6]], columns=["g1", "g2"])
-    with pytest.warns(cr.errors.DataWarning, match="dropped"):
+    with warned(cr.errors.DataWarning):
         studies = cr.Studies({"a": first, "b": second}, normalise="log1p")
     np.testing.assert_allclose(studies["a"].X[3], np.log1p([1, 2]))
     assert studies["b"].normalise == "log1p"
@@ -57,7 +58,7 @@ def test_totals_on_the_command_line_are_those_of_the_library(tmp_path, monkeypat
     command = ["run", "a.csv", "b.csv", "--no-label", "--clusterer", "kmeans:n_init=1", "--k", "3", "--resamples", "3"]
     command += ["--null", "none", "--figures", "none", "--jobs", "1", "--normalise", "log1p", "--target-sum", "100"]
     invoke(*command)
-    with pytest.warns(cr.errors.DataWarning, match="dropped"):
+    with warned(cr.errors.DataWarning):
         studies = cr.Studies.read("a.csv", "b.csv", label=False, normalise="log1p", target_sum=100)
     assert np.expm1(studies["a"].X).sum(axis=1).max() < 99
     options = {"n_clusters": [3], "agreement": ("ari", "ami"), "n_resamples": 3, "rng": 0}
@@ -131,22 +132,22 @@ def test_an_embedding_normalises_counts_by_the_training_sample():
 def test_negative_values_are_refused_with_a_remedy():
     X = COUNTS.astype(float)
     X[1, 2] = -0.5
-    with pytest.raises(DataError, match=r"needs counts, but study 'lab' has -0.5 for sample '2', feature '3'"):
+    with refused(DataError):
         cr.Study(X, "lab").normalised()
 
 
 def test_missing_counts_are_refused():
     X = COUNTS.astype(float)
     X[1, 2] = np.nan
-    with pytest.raises(DataError, match="needs counts, but study 'lab' has nan for sample '2'"):
+    with refused(DataError):
         cr.Study(X, "lab", allow_missing=True).normalised()
 
 
 def test_once_and_before_scaling():
     study = cr.Study(COUNTS, "lab")
-    with pytest.raises(ParameterError, match="is scaled by 'log1p' already"):
+    with refused(ParameterError, "normalise"):
         study.normalised().normalised()
-    with pytest.raises(ParameterError, match="is scaled by 'study' already"):
+    with refused(ParameterError, "normalise"):
         study.scaled("study").normalised()
     assert study.normalised("none") is study
 
@@ -155,15 +156,13 @@ def test_not_with_some_of_the_features():
     anndata = pytest.importorskip("anndata")
     adata = anndata.AnnData(COUNTS.astype(float))
     adata.obs["lab"] = ["a", "a", "b", "b"]
-    with pytest.raises(ParameterError, match="can't be combined with features"):
+    with refused(ParameterError, "normalise"):
         cr.Studies.from_anndata(adata, "lab", features=["1"], normalise="log1p")
 
 
-@pytest.mark.parametrize(
-    ("options", "match"), [({"normalise": "log"}, "normalise must be"), ({"target_sum": 0}, "target_sum")]
-)
-def test_parameters_are_checked(options, match):
-    with pytest.raises(ParameterError, match=match):
+@pytest.mark.parametrize("options", [{"normalise": "log"}, {"target_sum": 0}])
+def test_parameters_are_checked(options):
+    with refused(ParameterError, *options):
         cr.Study(COUNTS, "lab").normalised(**options)
 
 
@@ -173,11 +172,10 @@ def test_simulated_data_are_no_counts_to_be_normalised(steps):
     studies = {name: rng.poisson(2.0, size=(30, 4)).astype(float) for name in "ab"}
     embed = cr.TrainEmbedding(n_components=2, normalise="log1p")
     clusterer, options = make_pipeline(*steps, embed, KMeans(2, n_init=1)), {"n_resamples": 2, "rng": 0}
-    refused = pytest.raises(ParameterError, match=r"got 'unimodal': simulated data are no counts.*studies\.normalised")
-    with refused:
+    with refused(ParameterError, "null"):
         cr.analyse(clusterer, studies, n_null=19, **options)
     result = cr.replicability(clusterer, studies, **options)
-    with refused:
+    with refused(ParameterError, "null"):
         cr.null_reference(result, n=2)
     sampler = cr.null_reference(result, n=2, null=lambda study, rng: rng.poisson(2.0, size=study.X.shape))
     assert np.isfinite(sampler.overall_pvalue)

@@ -8,6 +8,7 @@ import pytest
 from scipy.spatial.distance import cdist
 from sklearn.cluster import AgglomerativeClustering
 from tests.cli.support import invoke
+from tests.sentences import refused
 
 import clustrep as cr
 from clustrep.data.gower import gower_coded
@@ -70,7 +71,7 @@ def test_a_missing_category_is_half_different_and_a_missing_number_stays_missing
     assert by_sex[0].tolist() == [0, 0.5, 1, 0.5]
     assert by_sex[1, 3] == 0
     assert coded["age"].isna().tolist() == [False, False, True, False]
-    with pytest.raises(DataError, match="1 missing value"):
+    with refused(DataError):
         cr.Studies({"a": frame}, gower=True)
     assert cr.Studies({"a": frame}, gower=True, allow_missing=True)["a"].has_missing
 
@@ -101,11 +102,11 @@ def test_labels_stay_aside_and_what_makes_no_sense_is_refused():
     studies = cr.Studies(labelled, label="kind", gower=True)
     assert studies["a"].labels.tolist() == [0, 1] * 25
     assert not any(feature.startswith("kind") for feature in studies.features)
-    with pytest.raises(ParameterError, match="gower=True can't be combined with scale='study'"):
+    with refused(ParameterError, "scale"):
         cr.Studies(FRAMES, gower=True, scale="study")
-    with pytest.raises(ParameterError, match="gower=True needs tables, and 'x' is a Study already"):
+    with refused(ParameterError, "gower"):
         cr.Studies([cr.Study(np.eye(3), "x")], gower=True)
-    with pytest.raises(DataError, match=r"non-numeric \w+: 'sex' .*gower=True takes categories, for Gower's distance"):
+    with refused(DataError):
         cr.Studies(FRAMES)
 
 
@@ -123,7 +124,7 @@ def test_files_with_categories_on_the_command_line(tmp_path, monkeypatch):
 
 
 def test_studies_that_share_no_column_are_refused():
-    with pytest.raises(DataError, match="no column in common"):
+    with refused(DataError):
         gower_coded({"a": pd.DataFrame({"x": [1.0]}), "b": pd.DataFrame({"y": [1.0]})})
 
 
@@ -131,9 +132,9 @@ def test_codes_are_neither_scaled_nor_normalised(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, frame in FRAMES.items():
         frame.to_csv(f"{name}.csv", index=False)
-    with pytest.raises(ParameterError, match="gower=True can't be combined with normalise='log1p'"):
+    with refused(ParameterError, "normalise"):
         cr.Studies(FRAMES, gower=True, normalise="log1p")
-    with pytest.raises(ParameterError, match="gower=True can't be combined with normalise='log1p'"):
+    with refused(ParameterError, "normalise"):
         cr.Studies.read("a.csv", "b.csv", label=False, gower=True, normalise="log1p")
     for option in (["--scale", "study"], ["--normalise", "log1p"]):
         command = ["run", "a.csv", "b.csv", "--no-label", "--gower", *option, "--k", "2", "--resamples", "2", "--null"]
@@ -143,7 +144,7 @@ def test_codes_are_neither_scaled_nor_normalised(tmp_path, monkeypatch):
 
 def test_infinite_numbers_and_codes_of_one_name_are_refused():
     frame = pd.DataFrame({"age": [1.0, np.inf, np.nan], "sex": ["f", "m", "f"]})
-    with pytest.raises(DataError, match=r"Study 'a' has 1 infinite value .*sample '1', feature 'age'"):
+    with refused(DataError):
         cr.Studies({"a": frame}, gower=True, allow_missing=True)
-    with pytest.raises(DataError, match=r"Two columns are both coded as 'sex=f' for Gower's distance"):
+    with refused(DataError):
         gower_coded({"a": pd.DataFrame({"sex": ["f", "m"], "sex=f": [1.0, 2.0]})})

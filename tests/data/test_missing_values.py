@@ -11,6 +11,7 @@ from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tests.cli.support import invoke
+from tests.sentences import refused
 
 import clustrep as cr
 from clustrep.data.values import completed
@@ -41,13 +42,13 @@ def test_missing_values_are_kept_where_they_are_allowed(frames):
     np.testing.assert_array_equal(study.X, frames["a"].to_numpy())
     assert study.has_missing
     assert not cr.Study(frames["a"].fillna(0.0), "a", allow_missing=True).has_missing
-    with pytest.raises(DataError, match=r"Fill them in, or drop .* the first step of the clusterer"):
+    with refused(DataError):
         cr.Study(frames["a"], "a")
-    with pytest.raises(DataError, match=r"1 feature of which all values are missing: y\. Leave it out"):
+    with refused(DataError):
         cr.Study(frames["a"].assign(y=np.nan), "a", allow_missing=True)
-    with pytest.raises(DataError, match="1 infinite value"):
+    with refused(DataError):
         cr.Study(frames["a"].replace(frames["a"]["x"].max(), np.inf), "a", allow_missing=True)
-    with pytest.raises(DataError, match="beyond"):
+    with refused(DataError):
         cr.Study(frames["a"].replace(frames["a"]["x"].max(), 1e200), "a", allow_missing=True)
 
 
@@ -99,13 +100,13 @@ def test_without_an_imputer_missing_values_are_refused(frames):
         lambda: cr.separation.density_valleys(KMeans(2, n_init=2), studies, rng=0),
         lambda: cr.stability.stability(KMeans(2, n_init=2), studies["a"], n_resamples=3, rng=0),
     ):
-        with pytest.raises(DataError, match=r"missing values? in 'a'.* the first step of the clusterer") as caught:
+        with refused(DataError) as caught:
             call()
     assert str(n_missing) in str(caught.value) or "'b'" not in str(caught.value)
     for clusterer in (make_pipeline(PCA(1), KMeans(2, n_init=2)), make_pipeline(object(), KMeans(2, n_init=2))):
-        with pytest.raises(DataError, match="missing values"):
+        with refused(DataError):
             cr.replicability(clusterer, studies, **FEW)
-    with pytest.raises(AllReplicatesFailed, match="values that are missing or infinite"):
+    with refused(AllReplicatesFailed):
         cr.replicability(make_pipeline(StandardScaler(), KMeans(2, n_init=2)), studies, **FEW)
 
 
@@ -118,9 +119,9 @@ def test_local_scores_fill_them_in(frames):
     assert of_tables.mean.min() > 0.9
     at = cr.local_replicability(clusterer, train=frames["a"], test=frames["b"], at=frames["a"], **FEW)
     np.testing.assert_array_equal(at.distribution, of_tables.distribution)
-    with pytest.raises(DataError, match=r"at has 1 infinite value in"):
+    with refused(DataError):
         cr.local_replicability(clusterer, train=frames["a"], test=frames["b"], at=[[np.inf, np.nan, 0]], **FEW)
-    with pytest.raises(DataError, match="as the first step of the clusterer"):
+    with refused(DataError):
         cr.local_replicability(KMeans(2, n_init=2), train=frames["a"], test=frames["b"], **FEW)
 
 
@@ -186,5 +187,5 @@ def test_the_command_line_fills_them_in(frames, tmp_path, monkeypatch):
 )
 def test_what_fills_nothing_in_refuses_missing_values(frames, compute):
     studies = cr.Studies(frames, allow_missing=True)
-    with pytest.raises(DataError, match=r"There are \d+ missing values in '[ab]'.*\. Fill them in"):
+    with refused(DataError):
         compute(studies, np.arange(60) % 2)

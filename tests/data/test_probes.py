@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from tests.sentences import refused, warned
 
 import clustrep as cr
 from clustrep.data.probes import genes_in, read_probe_map
@@ -38,7 +39,7 @@ def files(tmp_path, monkeypatch):
 
 
 def read(paths, message="", **options):
-    with pytest.warns(DataWarning, match=message):
+    with warned(DataWarning):
         return cr.Studies.read(*paths, **{"probe_map": "map.csv", **options})
 
 
@@ -101,10 +102,10 @@ def test_missing_values_are_refused_only_in_probes_that_are_kept(files):
     a.loc["1-0", "p1"] = np.nan
     b.loc["2-1", ["p4", "p5"]] = np.nan
     assert np.isfinite(read(files(a=a, b=b))["a"].X).all()
-    with pytest.warns(DataWarning), pytest.raises(DataError, match=r"1 missing value .* feature 'ESR1'"):
+    with pytest.warns(DataWarning), refused(DataError):
         cr.Studies.read("a.csv", "b.csv", probe_map="map.csv", probes="mean")
     a.loc["1-1", "p3"] = np.nan
-    with pytest.warns(DataWarning), pytest.raises(DataError, match="feature 'ERBB2'"):
+    with pytest.warns(DataWarning), refused(DataError):
         cr.Studies.read(*files(a=a, b=b), probe_map="map.csv")
     studies = read(files(a=a, b=b), allow_missing=True)
     np.testing.assert_array_equal(np.argwhere(np.isnan(studies["a"].X)), [[1, 1]])
@@ -155,29 +156,29 @@ def test_a_study_of_genes_stays_as_it_is_and_is_named(files):
 
 def test_a_map_of_another_platform_is_refused(files):
     paths = files(a=table(1, columns=["q1", "q2"], spread=1), b=table(2))
-    with pytest.raises(DataError, match=r"No feature of study 'a' \(q1, q2\) is a probe or a gene of map\.csv, whose"):
+    with refused(DataError):
         cr.Studies.read(*paths, probe_map="map.csv")
 
 
 def test_studies_without_names_are_refused(files, tmp_path):
     (tmp_path / "a.csv").write_text("1,2\n3,4\n5,6\n")
-    with pytest.raises(DataError, match="Study 'a' does not name its features"):
+    with refused(DataError):
         cr.Studies.read("a.csv", probe_map="map.csv")
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    "options",
     [
-        ({"probes": "median"}, "probes must be one of 'variance', 'mean'; got 'median'"),
-        ({"probes": "mean"}, "probes='mean' is for features that are probes: name their genes by genes or probe_map"),
-        ({"genes": ""}, "genes must be the name of a column, got ''"),
-        ({"genes": "symbol"}, "none of these files does: give a table of probes and genes by probe_map"),
-        ({"probe_map": 3}, "probe_map must be the path of a table, got int"),
-        ({"probe_map": "map.csv", "genes": "gen"}, r"no column in map\.csv 'gen'; there are probe, gene.*mean 'gene'"),
+        {"probes": "median"},
+        {"probes": "mean"},
+        {"genes": ""},
+        {"genes": "symbol"},
+        {"probe_map": 3},
+        {"probe_map": "map.csv", "genes": "gen"},
     ],
 )
-def test_parameters_that_can_not_be(files, options, message):
-    with pytest.raises(ParameterError, match=message):
+def test_parameters_that_can_not_be(files, options):
+    with refused(ParameterError, [*options][-1]):
         cr.Studies.read(*files(a=table(1), b=table(2)), **options)
 
 
@@ -240,7 +241,7 @@ def test_two_rows_of_a_probe_with_different_genes_are_several_genes(tmp_path):
 @pytest.mark.parametrize("text", ["p1\np2\n", "# only a comment\n"])
 def test_tables_that_are_none_are_refused(tmp_path, text):
     (tmp_path / "map.csv").write_text(text)
-    with pytest.raises(DataError, match=r"it must have .*one of genes"):
+    with refused(DataError):
         read_probe_map(tmp_path / "map.csv", None)
 
 

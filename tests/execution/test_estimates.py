@@ -7,6 +7,7 @@ import logging
 import numpy as np
 import pytest
 from sklearn.cluster import AgglomerativeClustering, KMeans, SpectralClustering
+from tests.sentences import refused
 
 import clustrep as cr
 from clustrep.errors import DataError
@@ -21,23 +22,22 @@ def large():
 
 
 @pytest.mark.parametrize(
-    ("clusterer", "needed"),
+    "clusterer",
     [
-        (AgglomerativeClustering(3, linkage="complete"), "819 GB"),
-        (AgglomerativeClustering(3, metric="l1", linkage="average"), "819 GB"),
-        (AgglomerativeClustering(None, distance_threshold=2.0), "410 GB"),
-        (SpectralClustering(3), "1,638 GB"),
+        AgglomerativeClustering(3, linkage="complete"),
+        AgglomerativeClustering(3, metric="l1", linkage="average"),
+        AgglomerativeClustering(None, distance_threshold=2.0),
+        SpectralClustering(3),
     ],
     ids=["complete", "l1", "threshold", "spectral"],
 )
-def test_what_can_t_fit_is_refused_with_advice(large, clusterer, needed):
-    with pytest.raises(DataError, match=f"320,000 samples of study 'a' needs about {needed} of memory") as refused:
+def test_what_can_t_fit_is_refused_with_advice(large, clusterer):
+    with refused(DataError):
         cr.replicability(clusterer, large, n_resamples=2, rng=0)
-    assert "such as k-means" in str(refused.value)
 
 
 def test_ward_of_scikit_learn_is_refused(large):
-    with cr.config_context(accelerate=False), pytest.raises(DataError, match="needs about 410 GB of memory"):
+    with cr.config_context(accelerate=False), refused(DataError):
         cr.replicability(AgglomerativeClustering(3), large, n_resamples=2, rng=0)
 
 

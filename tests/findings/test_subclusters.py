@@ -11,6 +11,7 @@ import pytest
 from calibration import subclusters as simulated
 from sklearn.cluster import DBSCAN, KMeans
 from tests.helpers import by_two, configured
+from tests.sentences import refused
 
 import clustrep as cr
 from clustrep.analysis.analyse import by_clusterer
@@ -213,7 +214,7 @@ def test_an_analysis_grows_the_tree_where_it_is_asked_for(analysis, tmp_path):
 
 def test_a_wrong_flag_is_refused(analysis):
     _, studies, options = analysis
-    with pytest.raises(cr.errors.ParameterError, match="recursive must be True or False, got 'yes'"):
+    with refused(cr.errors.ParameterError, "recursive"):
         cr.analyse(KMeans(n_init=3), studies, options=cr.RunOptions(recursive="yes"), **options)
 
 
@@ -256,7 +257,7 @@ def test_a_subset_of_studies_keeps_names_labels_and_order():
     assert part.names == ("a", "c")
     assert part["a"].X.ravel().tolist() == [5, 1]
     assert part["c"].samples == ("3", "1")
-    with pytest.raises(cr.errors.ParameterError, match="rows must map names of studies"):
+    with refused(cr.errors.ParameterError, "rows"):
         studies.subset({})
-    with pytest.raises(cr.errors.ParameterError, match="d"):
+    with refused(cr.errors.ParameterError, "rows"):
         studies.subset({"d": [0]})

@@ -12,6 +12,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from tests.helpers import by_two, configured
+from tests.sentences import refused
 
 import clustrep as cr
 from clustrep.accelerate.kmeans import KMeansLearner
@@ -177,7 +178,7 @@ def test_known_labels_are_compared_in_the_space():
     by_features = cr.replicability(None, tables, labels=labels, n_resamples=1, rng=0)
     assert not np.array_equal(result.estimate, by_features.estimate)
     assert result.provenance.parameters["transformer"].startswith("TrainEmbedding(")
-    with pytest.raises(ParameterError, match="not both"):
+    with refused(ParameterError, "labels"):
         cr.replicability(embedded(KMeans(3)), tables, labels=labels)
 
 
@@ -214,19 +215,19 @@ def test_random_solvers_take_the_seed_of_the_replicate():
 def test_checkpoints_know_the_transformer(tmp_path):
     replicability = configured(cr.replicability, checkpoint=tmp_path / "kept")
     replicability(embedded(KMeans(3, n_init=1)), studies(), n_resamples=2, rng=0)
-    with pytest.raises(OtherRun, match="clusterer 'Pipeline', k = 3 is"):
+    with refused(OtherRun, "checkpoint"):
         replicability(make_pipeline(PCA(3), KMeans(3, n_init=1)), studies(), n_resamples=2, rng=0)
 
 
 def test_missing_values_that_remain_are_a_failure_with_its_cause():
     broken = FunctionTransformer(lambda X: np.where(X > 1, np.nan, X))
-    with pytest.raises(AllReplicatesFailed, match="values that are missing or infinite"):
+    with refused(AllReplicatesFailed):
         cr.replicability(make_pipeline(broken, KMeans(3, n_init=1)), studies(), n_resamples=1, rng=0)
 
 
 def test_a_result_that_is_no_table_is_a_failure_with_its_cause():
     broken = FunctionTransformer(lambda X: X[:-1])
-    with pytest.raises(AllReplicatesFailed, match="one row for every sample"):
+    with refused(AllReplicatesFailed):
         cr.replicability(make_pipeline(broken, KMeans(3, n_init=1)), studies(), n_resamples=1, rng=0)
 
 
@@ -235,7 +236,7 @@ def test_landmarks_are_chosen_before_anything_is_fitted():
     assert cr.replicability(embedded(KMeans(3, n_init=2)), studies(), **options).estimate.min() > 0.5
     holes = {name: np.where(study.X.max() / 2 < study.X, np.nan, study.X) for name, study in studies().items()}
     pipeline = make_pipeline(SimpleImputer(), KMeans(3, n_init=2))
-    with pytest.raises(DataError, match="missing values"):
+    with refused(DataError):
         cr.replicability(pipeline, holes, **options)
     assert cr.replicability(pipeline, holes, n_resamples=2, rng=0).estimate.shape == (3, 3)
 
@@ -259,5 +260,5 @@ class TestTrainEmbedding:
 
     @pytest.mark.parametrize("parameter", ["n_features", "n_components"])
     def test_numbers_are_checked(self, parameter):
-        with pytest.raises(ParameterError, match=f"{parameter} must be a positive integer"):
+        with refused(ParameterError):
             TrainEmbedding(**{parameter: 0}).fit(np.zeros((3, 2)))

@@ -85,7 +85,7 @@ def test_a_collection_that_fails_leaves_the_others_their_scores():
 
     references = []
     for device in ("torch", "cpu"):
-        with pytest.warns(ReplicateWarning, match="failed on"):
+        with pytest.warns(ReplicateWarning):
             references.append(reference(device, collection((40, 40)), null=often_constant))
     assert_same(*references)
     assert np.isnan(references[0].distribution[..., 0, 1]).any()

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.report.samples import HOSTILE, WARD, cohorts_named
+from tests.sentences import warned
 
 import clustrep as cr
 from clustrep.errors import ReplicateWarning
@@ -83,7 +84,7 @@ def test_a_figure_that_fails_is_a_warning():
     def broken():
         raise ValueError("no ink")
 
-    with pytest.warns(ReplicateWarning, match="no ink"):
+    with warned(ReplicateWarning):
         assert svg_of(Figure("broken", "", "", "", broken)) == ""
 
 

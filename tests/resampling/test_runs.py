@@ -7,6 +7,7 @@ import pytest
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, Birch, KMeans
 from tests.helpers import by_two, configured
 from tests.resampling.cases import SINGLE, SUMS
+from tests.sentences import refused
 
 import clustrep as cr
 from clustrep.errors import AllReplicatesFailed, ParameterError
@@ -334,7 +335,7 @@ def test_given_centres_do_not_fit_fewer_features(accelerate, rng):
     """Here the shortcut fails in words of its own; below 16 features or so, its kernel reads beyond the points."""
     X = rng.normal(size=(60, 40))
     clusterer = KMeans(2, init=X[:2], n_init=1)
-    with pytest.raises(AllReplicatesFailed, match=r"init has 40 features|initial centers.*number of features"):
+    with refused(AllReplicatesFailed):
         configured(cr.stability.stability, accelerate=accelerate)(
             clusterer,
             X,

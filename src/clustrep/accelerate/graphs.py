@@ -28,7 +28,7 @@ from clustrep.fitting.resample import Cached, PointSet, Resample
 from clustrep.types import FloatArray, IntArray, Labels
 
 # Neighbours of a study's points that are cached for all draws, for each that a graph needs. A draw of the bootstrap has
-# 63 % of the points: it lacks so many of three times 15 neighbours once in 100,000 points.
+# 63 % of the points: fewer than 15 of 45 neighbours are drawn once in 100,000 points.
 CACHED_NEIGHBOURS = 3
 
 
@@ -199,7 +199,7 @@ class DensityLearner(PlainLearner):
         return rows, resample.draw.weights[rows]
 
     def function(self, psi: FittedFunction, resample: Resample, configuration: Configuration) -> ClusteringFunction:
-        """Return ψ with a clusterer that knows every drawn row."""
+        """Return ψ with a clusterer that was fitted to every drawn row."""
         return Learner.function(self, psi, resample, configuration)
 
     def fitted(self, psi: FittedFunction, resample: Resample, configuration: Configuration) -> Clusterer:

@@ -26,7 +26,7 @@ from clustrep.fitting.rotation import Rotation
 from clustrep.kernels import first_centres, fit_batch, lloyd, streams
 from clustrep.types import BoolArray, FloatArray, IntArray, Labels
 
-# From so many features on, a matrix product is faster than differences.
+# From this number of features on, a matrix product is faster than differences.
 PRODUCT_FEATURES = 16
 # Numbers that a kernel compares before it lets an interrupt be heard: well below half a second.
 BUDGET = 200_000_000
@@ -119,7 +119,7 @@ class Settings:
 
 
 def _as_points(init: Any) -> FloatArray | None:
-    """Take given centres as a table; None where they are no such thing, and scikit-learn will say why."""
+    """Take given centres as a table; None where they are no table: scikit-learn's own error then tells why."""
     try:
         table = np.asarray(init)
     except ValueError:  # rows of different lengths

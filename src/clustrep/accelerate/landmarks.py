@@ -25,7 +25,7 @@ from clustrep.resampling.strategies import Draw
 from clustrep.statistics import thin_svd
 from clustrep.types import FloatArray, IntArray, Labels
 
-# Landmarks are placed by so many samples for each, drawn at random, in so many steps of Lloyd's algorithm.
+# Samples per landmark, drawn at random, and steps of Lloyd's algorithm that place the landmarks.
 SAMPLES_PER_LANDMARK, STEPS = 20, 2
 
 
@@ -267,7 +267,7 @@ PIECE, TOGETHER = 2000, 5
 
 
 def ward_cells(X: FloatArray, size: int, rng: np.random.Generator) -> Landmarks:
-    """Take the means of the clusters that Ward's linkage has made when so many are left.
+    """Take the means of the clusters of Ward's linkage, cut at this number.
 
     Means of any other small cells have less noise than clusters of the linkage's own, and repeat better than these.
     The first merges are those of near points: they are made in pieces of the study, up to the same height in all, and
@@ -286,7 +286,7 @@ def ward_cells(X: FloatArray, size: int, rng: np.random.Generator) -> Landmarks:
 
 
 def _merge(X: FloatArray, masses: IntArray, size: int, rng: np.random.Generator) -> IntArray:
-    """Merge points with masses, the cheapest merges of all pieces first, until so many clusters are left, (n,)."""
+    """Merge points with masses, the cheapest merges of all pieces first, until `size` clusters are left, (n,)."""
     pieces = divide(X, rng)
     trees = [_tree(X[piece], masses[piece]) for piece in pieces]
     heights = np.concatenate([tree.heights for tree in trees])

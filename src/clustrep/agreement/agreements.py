@@ -100,7 +100,7 @@ _ami_max = partial(_adjusted_mutual_information, average=np.maximum)
 def _prediction_strength(counts: Counts) -> FloatArray:
     """Equation (4): of the pairs in each cluster of V, Ψ(X′; X′), the share that U, Ψ(X′; X), keeps; the smallest.
 
-    A cluster of one sample has no pairs, and is omitted; 0 where no cluster has any (`prediction_strength` counts such
+    A cluster of one sample has no pairs, and is omitted; 0 where no cluster has any (`prediction_strength` counts these
     a split as failed). Tibshirani & Walther (2005).
     """
     n_tables, k_v = counts.columns.shape

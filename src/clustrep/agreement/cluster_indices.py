@@ -54,7 +54,7 @@ def pairs_of(tables: FloatArray) -> tuple[FloatArray, FloatArray]:
 def d_index_of(tables: FloatArray) -> FloatArray:
     """McShane et al. (2002): samples added and lost, against the new cluster with the largest overlap.
 
-    Of several such clusters the smallest counts, so that the value does not depend on the order of labels.
+    Of several the smallest counts, so that the value does not depend on the order of labels.
     """
     rows, columns = tables.sum(axis=-1), tables.sum(axis=-2)
     largest = tables == tables.max(axis=-1, keepdims=True)
@@ -99,7 +99,7 @@ def matched_samples(cells: FloatArray, rows: IntArray, columns: IntArray) -> flo
     """Count the samples inside the best matching, from occupied cells with their rows and columns.
 
     No table of all labels is needed: of the labels with a single cell that compete for the same partner, the largest
-    stays, and what is left has few labels.
+    stays, and the rest has few labels.
     """
     keep = _may_match(cells, rows, columns)
     cells, rows, columns = cells[keep], rows[keep], columns[keep]
@@ -116,7 +116,7 @@ def matched_samples(cells: FloatArray, rows: IntArray, columns: IntArray) -> flo
 
 
 def _may_match(cells: FloatArray, labels: IntArray, partners: IntArray) -> BoolArray:
-    """Omit labels with a single cell, where another such label has a larger one with the same partner."""
+    """Omit labels with a single cell, where another label with a single cell has a larger one with the same partner."""
     order = np.lexsort((-cells, partners))
     candidates = order[np.bincount(labels)[labels][order] == 1]
     keep = np.ones(len(cells), dtype=bool)
@@ -407,7 +407,7 @@ def d_index(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None, rel
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# what is known about every index of a single study: names, direction, bounds, what it needs
+# the indices of a single study: names, direction, bounds, and their arguments
 
 
 # Hennig (2007), and the defaults of R's fpc: at most the first, a cluster is lost; above the second, it is recovered.
@@ -429,7 +429,7 @@ class Fits(StrEnum):
 
 @dataclass(frozen=True)
 class IndexRecord:
-    """What is known about an index.
+    """An index of a single study.
 
     Attributes
     ----------

@@ -260,7 +260,7 @@ NoiseWithin: TypeAlias = Literal["label", "drop"]
 
 @dataclass(frozen=True)
 class NoiseRule:
-    """What is done with samples that a partition calls noise; by default they are a cluster like any other.
+    """Treatment of samples that a partition calls noise; by default they are a cluster like any other.
 
     Attributes
     ----------

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from clustrep.null.null_scores import NullReference
 
 MOST_RIVALS = 5
-# Of trivial scores: beyond this share of them, a score says nothing about clusters.
+# Beyond this share of single-cluster scores, a mean score is not informative.
 MOSTLY = 0.5
 NO_BEST = (
-    "No configuration can be best: in each, more than 5 % of the scores are trivial (a single block on either side), "
-    "or more than half of the resamples lack a score."
+    "No configuration can be best: in each, more than 5 % of the scores are single-cluster scores (one side has a "
+    "single cluster), or more than half of the resamples lack a score."
 )
 
 
@@ -147,8 +147,8 @@ class Choice:
     candidates : tuple of Candidate
         All that have a score, by their number of clusters.
     eligible : ndarray of bool, (n_candidates,)
-        Which can be called the best: at most 5 % trivial scores, and a score for every pair of studies in at least half
-        of the resamples.
+        Which can be called the best: at most 5 % single-cluster scores, and a score for every pair of studies in at
+        least half of the resamples.
     probability_best : ndarray, (n_candidates,)
         The share of resamples in which no eligible candidate scores higher; where several have the same highest score,
         all count.
@@ -181,7 +181,7 @@ class Choice:
 
     @property
     def says_nothing(self) -> bool:
-        """Whether most scores of every candidate are trivial: then neither high nor low ones mean anything."""
+        """Whether most scores of every candidate are single-cluster scores, which are not informative."""
         return bool(self.trivial_share.size) and bool((self.trivial_share > MOSTLY).all())
 
     @property
@@ -232,7 +232,7 @@ class Choice:
                 for candidate, is_eligible in zip(self.candidates, self.eligible, strict=True)
                 if not is_eligible
             ]
-            lines.append(f"Too many single blocks or failures to be called the best: {listing(left_out)}")
+            lines.append(f"Too many single-cluster scores or failures to be called the best: {listing(left_out)}")
         return "\n".join(lines)
 
     def _beside_null(self, against: Against) -> str:
@@ -277,7 +277,7 @@ class Ranking:
     averages : ndarray, (n_configurations, n_resamples)
         a_b; NaN where a pair of studies has no score.
     scores, trivial_share : ndarray, (n_configurations,)
-        The score, and the share of trivial scores among those that did not fail.
+        The score, and the share of single-cluster scores among those that did not fail.
     cause : str
         Where no configuration is eligible: which study causes it, and what to try next.
     clusters_found : tuple of float or None
@@ -295,7 +295,7 @@ class Ranking:
 
     @cached_property
     def eligible(self) -> BoolArray:
-        """Which configurations can be called the best: few trivial scores, few resamples that lack a score."""
+        """Which configurations can be called the best: few single-cluster scores, few resamples that lack a score."""
         complete = np.isfinite(self.averages).mean(axis=-1) >= COMPLETE_AT_LEAST
         return np.asarray((self.trivial_share <= TRIVIAL_AT_MOST) & np.isfinite(self.scores) & complete)
 
@@ -468,7 +468,7 @@ class Obstacle:
 def obstacle_of(comparison: Comparison, c: int) -> Obstacle | None:
     """Find what keeps configuration c from being called the best by the first agreement; None if nothing does.
 
-    A trivial score is one of a test study that is put into a single cluster, by itself or by the training study.
+    A single-cluster score: the test study is a single cluster, by itself or by the training study.
     """
     off = ~np.eye(len(comparison.names), dtype=bool)
     scored = np.isfinite(comparison.distribution[c, 0]) & off  # (n_resamples, S, S)
@@ -509,7 +509,7 @@ def nearest_obstacle(comparison: Comparison) -> Obstacle | None:
 
 
 def _failing(comparison: Comparison, c: int, name: str, off: BoolArray) -> Obstacle:
-    failed = comparison.failed[c, 0][1:]  # the first is the studies as they are
+    failed = comparison.failed[c, 0][1:]  # the first is the observed score
     causes = failed[:, off]
     numbers = causes[causes > 0]
     cause = comparison.causes[int(np.bincount(numbers).argmax()) - 1] if numbers.size else ""
@@ -525,7 +525,7 @@ def _failing(comparison: Comparison, c: int, name: str, off: BoolArray) -> Obsta
 
 
 def percent(value: float) -> str:
-    """Write a share as a whole number, and what is nearly all or nearly nothing as such.
+    """Write a share as a whole number; nearly all and nearly nothing as > 99 and < 1.
 
     Examples
     --------

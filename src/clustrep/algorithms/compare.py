@@ -67,7 +67,7 @@ def compare(
     agreement, n_resamples, diagonal, noise, resampling, rng, n_jobs
         As in `replicability`.
     n_landmarks : int, default=None
-        As in `replicability`: fit to so many landmarks of each larger study.
+        As in `replicability`: fit to this number of landmarks of each larger study.
 
     Returns
     -------

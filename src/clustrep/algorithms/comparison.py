@@ -52,7 +52,7 @@ class Comparison(Failing, Tabled):
     distribution : ndarray, (n_configurations, n_agreements, n_resamples, S, S)
         R̂⁽ᵇ⁾. NaN where a replicate failed, and on the diagonal where that was not asked for.
     trivial : ndarray of bool, (n_configurations, n_resamples, S, S)
-        Replicates in which either partition is a single block: their score is not informative.
+        Resamples with a single-cluster score, which is not informative.
     clusters_found : ndarray of int, (n_configurations, n_resamples, S)
         Number of clusters in each study's draw, noise apart; −1 where the fit failed.
     failed : ndarray of int, (n_configurations, n_agreements, n_resamples + 1, S, S)
@@ -175,7 +175,7 @@ class Comparison(Failing, Tabled):
 
         Columns: clusterer, k, agreement; parameter, value and clusters_found where a parameter other than k has several
         values; score, the mean over pairs of the mean over resamples; low, high, the interval
-        over resamples of the mean over pairs; trivial, the share of trivial scores; failed, the number of failed
+        over resamples of the mean over pairs; trivial, the share of single-cluster scores; failed, the number of failed
         scores; eligible, whether the configuration can be called the best.
         """
         rows = [
@@ -203,19 +203,20 @@ class Comparison(Failing, Tabled):
 
         The score is the mean over ordered pairs of different studies of the mean over resamples. A rival is any other
         whose difference to the best, resample by resample, has a 95 % interval that includes 0. A configuration with
-        more than 5 % trivial scores is never picked, nor one in which more than half of the resamples lack a score.
+        more than 5 % single-cluster scores is never picked, nor one in which more than half of the resamples lack a
+        score.
         """
         return self._rankings[self._agreement(agreement)].best()
 
     def choice(self, reference: NullReference | None = None, *, agreement: str | None = None) -> Choice:
-        """Choose with uncertainty: how often each is the best, and what is above data without clusters.
+        """Choose with uncertainty: how often each is the best, and which are above data without clusters.
 
         Parameters
         ----------
         reference : NullReference, optional
-            `null_reference` of this comparison. With it, only what is above data without clusters can be chosen, by an
-            adjusted p-value of at most 5 %; perhaps nothing is. There single blocks count 0, so a configuration can be
-            chosen that has too many of them to be called the best.
+            `null_reference` of this comparison. With it, only configurations above data without clusters can be
+            chosen, by an adjusted p-value of at most 5 %; perhaps nothing is. There single-cluster scores count 0,
+            so a configuration can be chosen that has too many of them to be called the best.
         agreement : str, optional
             By which agreement; the first by default.
         """
@@ -315,7 +316,7 @@ class Comparison(Failing, Tabled):
 
     @property
     def records(self) -> tuple[ClustererRecord | None, ...]:
-        """For every configuration what is known of its clusterer."""
+        """Facts about the clusterer of every configuration."""
         known = self.provenance.clusterers
         return known if len(known) == len(self.clusterers) else (None,) * len(self.clusterers)
 

@@ -175,7 +175,7 @@ class LocalScores(NamedTuple):
     """The scores of one replicate on one test study: a small table, and every point's place in it."""
 
     table: FloatArray  # (k_train, k_test)
-    trivial: bool  # either partition of the test study is a single block
+    trivial: bool  # either partition of the test study is a single cluster
     at: tuple[IntArray, IntArray]  # codes of the points, under the training and under the test function
     test_points: tuple[IntArray, IntArray]
     noise: tuple[int, int]  # the code that is noise, −1 for none
@@ -338,7 +338,7 @@ class LocalPlan(ClusteringPlan[LocalReplicate]):
 
 
 def single_blocks(codes: Sequence[IntArray], weights: Sequence[IntArray]) -> BoolArray:
-    """Return which of many partitions put all points that have a weight into a single block, (n_partitions,)."""
+    """Return which of many partitions put all points that have a weight into a single cluster, (n_partitions,)."""
     if not codes:
         return np.zeros(0, dtype=bool)
     is_drawn = np.concatenate(weights) > 0

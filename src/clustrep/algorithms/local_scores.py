@@ -88,7 +88,7 @@ class LocalReplicability(Resampled, Failing, Saved):
     test_points_train, test_points_test : ndarray of int, (n_resamples, n_test)
         The same for the test study's own samples.
     trivial : ndarray of bool, (n_resamples,)
-        Whether either partition of the test study is a single block.
+        Whether either partition of the test study is a single cluster.
     noise_codes : ndarray of int, (n_resamples, 2)
         The label that is noise under either function, −1 for none.
     failed : ndarray of int, (n_resamples + 1,)
@@ -128,7 +128,7 @@ class LocalReplicability(Resampled, Failing, Saved):
     at_test: IntArray  # (n_resamples, n_points): codes under the test function
     test_points_train: IntArray  # (n_resamples, n_test): codes of the test study's own points
     test_points_test: IntArray
-    trivial: BoolArray  # (n_resamples,): either partition of the test study is a single block
+    trivial: BoolArray  # (n_resamples,): either partition of the test study is a single cluster
     noise_codes: IntArray  # (n_resamples, 2): the code that is noise under either function, −1 for none
     failed: IntArray  # (n_resamples + 1,)
     causes: tuple[str, ...]
@@ -265,7 +265,7 @@ class LocalReplicability(Resampled, Failing, Saved):
             self.by_cluster().round(3).to_string(index=False),
         ]
         if self.trivial.any():
-            lines.append(f"Trivial (a single block on either side): {plural(int(self.trivial.sum()), 'resample')}")
+            lines.append(f"Single-cluster scores: {plural(int(self.trivial.sum()), 'resample')}")
         lines += self.failures.lines("replicate")
         return "\n".join(lines)
 

@@ -100,11 +100,11 @@ class Replicability(Resampled, Failing, Tabled):
     distribution : ndarray, (n_resamples, S, S)
         R̂⁽ᵇ⁾. NaN where a replicate failed, and on the diagonal where that was not asked for.
     trivial : ndarray of bool, (n_resamples, S, S)
-        Replicates in which either partition is a single block: their score is not informative.
+        Resamples with a single-cluster score, which is not informative.
     clusters_found : ndarray of int, (n_resamples, S)
         Number of clusters in each study's draw, noise apart; −1 where the fit failed.
     failed : ndarray of int, (n_resamples + 1, S, S)
-        The cause of every failure: 0 for none, i for `causes[i - 1]`; first the studies as they are.
+        The cause of every failure: 0 for none, i for `causes[i - 1]`; first the observed scores.
     causes : tuple of str
         Why values failed; `failures` counts them.
     provenance : Provenance
@@ -143,7 +143,7 @@ class Replicability(Resampled, Failing, Tabled):
     distribution: FloatArray
     trivial: BoolArray
     clusters_found: IntArray
-    failed: IntArray  # (n_resamples + 1, S, S): 0, or 1 + position in causes; first the studies as they are
+    failed: IntArray  # (n_resamples + 1, S, S): 0, or 1 + position in causes; first the observed scores
     causes: tuple[str, ...]
     provenance: Provenance
     _origin: Origin | None = None
@@ -291,7 +291,7 @@ class Replicability(Resampled, Failing, Tabled):
             f"mean and 95 % interval of {plural(len(self.distribution), 'resample')}, seed {self.provenance['seed']}"
         )
         share = f"{100 * TRIVIAL_AT_MOST:.0f} %"
-        note = f"* trivial, a single block on either side, in more than {share} of the resamples"
+        note = f"* single-cluster scores (one side has a single cluster) in more than {share} of the resamples"
         return head, table.reset_index(), [*([note] if suspect.any() else []), *self.failures.lines("score")]
 
 
@@ -317,7 +317,7 @@ class LeaveOneStudyOut(Resampled, Failing, Saved):
     names : tuple of str
         The studies that were tested on.
     estimate : ndarray, (S,)
-        R̂ with the studies as they are.
+        R̂, the score of the studies without resampling.
     distribution : ndarray, (n_resamples, S)
         R̂⁽ᵇ⁾; NaN where a replicate failed.
     failed : ndarray of int, (n_resamples + 1, S)

@@ -128,9 +128,9 @@ def replicability(
         Workers, as in joblib: −1 takes all cores. It never changes a result. Where and how else a run is carried out,
         such as on other machines or with a checkpoint, is set with `config_context`.
     n_landmarks : int, default=None
-        For studies of many samples: fit the clusterer to so many weighted landmarks of each larger study, and label all
-        samples by what it learned from them. `provenance["landmark_error"]` is the standard deviation of the scores
-        over sets of landmarks. See docs/scale.md.
+        For studies of many samples: fit the clusterer to this number of weighted landmarks of each larger study, and
+        label all samples by what it learned from them. `provenance["landmark_error"]` is the standard deviation of the
+        scores over sets of landmarks. See docs/scale.md.
 
     Returns
     -------
@@ -156,7 +156,7 @@ def replicability(
     structure score too high; therefore each drawn sample counts once by default. And a resample holds fewer samples
     than a study, 63 % of them (80 % with `Subsample(0.8)`), so that the mean lies below R where scores still grow with
     the number of samples, most where features outnumber samples; therefore more of them are drawn there. `.estimate` is
-    R̂ of the studies as they are. docs/calibration.md has means and coverage for both and for the paper's bootstrap.
+    the observed score R̂. docs/calibration.md has means and coverage for both and for the paper's bootstrap.
 
     References
     ----------
@@ -387,7 +387,7 @@ def run_comparison(plan: ScorePlan, n_jobs: int | None, cache: RunCache | None =
 def _landmark_error(plan: ScorePlan, estimate: FloatArray, cache: RunCache, n_jobs: int | None) -> dict[str, Any]:
     """Say how much scores depend on the choice of landmarks, by a second, independent set of them; nothing without any.
 
-    With d the difference of two scores of the studies as they are, √(mean of d² / 2) over pairs of different studies:
+    With d the difference of two observed scores, √(mean of d² / 2) over pairs of different studies:
     the standard deviation of a score over sets of landmarks. By agreement, for every configuration.
     """
     source = plan.setting.source
@@ -494,7 +494,7 @@ def check_configuration(
     unknown = [name for name in labels if name not in {study.name for study in studies}]
     if unknown:
         raise DataError(
-            f"labels name {listing(map(repr, unknown))}, but there is no such study: correct the name, or leave it out."
+            f"labels name {listing(map(repr, unknown))}, but no study has this name: correct the name, or leave it out."
         )
     known = {
         study.name: check_labels_of(

@@ -336,7 +336,7 @@ def _draw_null(
     """Draw the null distribution: grey for one clusterer, hatched in its colour for the i-th of several."""
     mean, low, high = null
     band, ends = at, list(range(len(at)))
-    if len(at) == 1:  # a single number of clusters has no width of its own
+    if len(at) == 1:  # a single number of clusters has no width
         band, ends = np.array([at[0] - 0.2, at[0] + 0.2]), [0, 0]
     if i is None:
         ax.fill_between(band, low[ends], high[ends], color="0.7", alpha=0.6, lw=0, zorder=0.5)

@@ -18,7 +18,7 @@ from clustrep.types import FloatArray, IntArray
 
 
 def separateness(X: FloatArray, codes: IntArray, n_clusters: int) -> float:
-    """Return the share of a table's spread that clusters explain, divided by what so many could explain at most.
+    """Return the share of a table's spread that clusters explain, divided by what k clusters could explain at most.
 
         Q = Σ_c n_c ‖m_c − m‖² / (λ_1 + … + λ_{k−1}),   λ the eigenvalues of Σ_i (x_i − m)(x_i − m)ᵀ
 
@@ -64,7 +64,7 @@ class Spread:
         return cls(centred, np.concatenate([[0.0], np.cumsum(along)]))
 
     def attainable(self, n_clusters: int) -> float:
-        """Return the largest spread that can lie between so many clusters: that along k − 1 principal axes."""
+        """Return the largest spread that can lie between k clusters: that along k − 1 principal axes."""
         return float(self.by_axes[min(n_clusters, len(self.by_axes)) - 1])
 
     def between(self, codes: IntArray, n_clusters: int) -> float:
@@ -76,7 +76,7 @@ class Spread:
         return float((sums**2).sum(axis=1) @ (1 / sizes))
 
     def separateness(self, codes: IntArray, n_clusters: int) -> float:
-        """Return the share of what so many clusters could explain; 0 where there is nothing to explain."""
+        """Return the share of what k clusters could explain; 0 where there is nothing to explain."""
         most = self.attainable(n_clusters)
         return self.between(codes, n_clusters) / most if most > 0 else 0.0
 
@@ -106,7 +106,7 @@ def separateness_of_pairs(functions: Sequence[Labelled | Failed], spreads: Seque
 def shares_between(between: FloatArray, n_labels: Sequence[int], spreads: Sequence[Spread]) -> FloatArray:
     """Return the separateness of every study's clusters in every other one, from the spread between these clusters.
 
-    between : (n_replicates, n_members, S, S), and NaN on the diagonal of what is returned
+    between : (n_replicates, n_members, S, S), and NaN on the diagonal of the result
     n_labels : the number of clusters k of every member; spreads : of all studies, one replicate after the other
     """
     B, _, S, _ = between.shape

@@ -55,10 +55,10 @@ from clustrep.provenance import Provenance
 from clustrep.resampling.strategies import Resampling, resampling_for
 from clustrep.summaries import label
 
-# So many resamples and simulated data sets are enough for a preliminary answer.
+# Resamples and simulated data sets of a preliminary answer.
 FIRST_RESAMPLES = 20
 FIRST_NULL = 39
-# A p-value of 0.05 needs so many.
+# The smallest number with which p-values reach 0.05.
 FEWEST_NULL = 19
 
 
@@ -71,11 +71,11 @@ class RunOptions:
     resampling : Bootstrap, Subsample, Jitter, a sum of these, or Simulate, default=None
         Where replicates come from; by default as in `replicability`.
     noise : {"label", "drop", "singletons"}, default="label"
-        What is done with samples labelled −1, as in `replicability`.
+        Treatment of samples labelled −1, as in `replicability`.
     null : str or function of (study, rng), default="unimodal"
         The null model, as in `null_reference`: by default unimodal data, of three kinds.
     n_landmarks : int, default=None
-        As in `replicability`: all steps fit to so many landmarks of each larger study.
+        As in `replicability`: all steps fit to this number of landmarks of each larger study.
     recursive : bool, default=False
         Whether every separated cluster is split again by the same clusterers, and tested again: `Analysis.tree`. The
         chance of any false split in the whole tree is controlled; see the notes of `analyse`.
@@ -139,7 +139,7 @@ def analyse(
         separated, and a model that clearly explains the scores is left after the first 39 or 99. 0 omits the
         null model: then the verdict is inconclusive there.
     scale : {"auto", "none", "pooled", "study", "reference=NAME"}, default="auto"
-        How studies are made comparable. "auto": features as they are given or divided by their spread within studies,
+        How studies are made comparable. "auto": features as given or divided by their spread within studies,
         whichever shows clusters more clearly, and studies moved and scaled so that the clusters that they share
         coincide; without clusters, studies whose means differ by more than one standard deviation are centred. The
         others are those of `Studies.scaled`, and nothing is moved.
@@ -381,7 +381,7 @@ class Steps:
 
     @property
     def rerun(self) -> Source:
-        """The same seed, with studies as they are."""
+        """The same seed, with studies unscaled."""
         return self.plan.setting.source.rerun()
 
 
@@ -454,7 +454,7 @@ def compute_share(
 
 
 def _notes_on(studies: Studies, scale: str) -> tuple[str, ...]:
-    """Say what is to be looked at in the studies; the findings say how they are aligned."""
+    """Warn of problems in the studies; the findings tell how they are aligned."""
     notes = studies.comparability()
     return (notes.without("location", "spread") if scale == AUTO else notes).sentences
 

@@ -151,7 +151,7 @@ def _score(choice: Choice, candidate: Candidate) -> str:
 
 
 def _rivals(choice: Choice, focus: Candidate) -> str:
-    """Name what is not distinguishable from the best, where the best is what is looked at."""
+    """Name the configurations that are not distinguishable from the best, where the best is shown."""
     if choice.best is None or not choice.best.rivals or choice.place(choice.best) != choice.place(focus):
         return ""
     rivals = [f"{rival.label} ({rival.score:z.2f})" for rival in choice.best.rivals]
@@ -159,7 +159,7 @@ def _rivals(choice: Choice, focus: Candidate) -> str:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# What is known of an analysis while it runs: from the first resamples, or before everything is compared
+# Sentences about an analysis that still runs: from the first resamples, or before everything is compared
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -223,7 +223,7 @@ def analyse_files(ctx: click.Context, settings: dict[str, Any], *, fewest: int =
 
 
 def studies_to_analyse(settings: dict[str, Any]) -> Studies:
-    """Read studies, warn of what is to be looked at in them, and scale them."""
+    """Read studies, warn of problems in them, and scale them."""
     unscaled = read_unscaled(settings)
     warn_of_one_study(settings)
     warn_of_notes(unscaled, settings["scale"])

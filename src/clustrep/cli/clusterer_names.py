@@ -55,7 +55,7 @@ def ranged_clusterers_of(
 ) -> tuple[dict[str, Any], dict[str, dict[str, Sequence[float]]]]:
     """Make clusterers, and return the values to try of a parameter, by clusterer.
 
-    These are written into the clusterer itself, `dbscan:eps=0.1:1.0`, or given `for_all` that have such a parameter and
+    These are written into the clusterer itself, `dbscan:eps=0.1:1.0`, or given `for_all` that have the parameter and
     do not set it themselves. A clusterer is named as the user wrote it, without the range.
     """
     clusterers: dict[str, Any] = {}
@@ -76,7 +76,7 @@ def ranged_clusterers_of(
     for parameter in for_all:
         if not any(parameter in values for values in param_grid.values()):
             raise ParameterError(
-                f"--{parameter}: no --clusterer has such a parameter that it does not set itself: name one that has, "
+                f"--{parameter}: no --clusterer has this parameter without setting it itself: name one that has, "
                 f"or leave --{parameter} out.",
                 parameter=parameter,
             )

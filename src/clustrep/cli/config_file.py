@@ -138,7 +138,7 @@ def _from_folder(folder: Path, value: Any) -> Any:
 def config_values(
     ctx: click.Context, settings: Mapping[str, Any], record: Mapping[str, Any], folder: Path
 ) -> dict[str, Any]:
-    """Return all options as they are written, so that the run can be repeated from the file in its folder."""
+    """Return all options as text, so that the run can be repeated from the file in its folder."""
     values: dict[str, Any] = {"command": str(ctx.info_name)}
     for parameter in ctx.command.params:
         key, value = key_of(parameter), settings.get(str(parameter.name))

@@ -207,7 +207,7 @@ def prints_to_stderr() -> Iterator[None]:
         try:
             yield
         finally:  # what C's `printf` holds back would come at the end of the process, behind the data
-            with contextlib.suppress(OSError, AttributeError, TypeError):  # Windows has no such library
+            with contextlib.suppress(OSError, AttributeError, TypeError):  # Windows lacks this library
                 ctypes.CDLL(None).fflush(None)
 
 

@@ -120,7 +120,7 @@ def inspect(**settings: Any) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# What can be said of files before anything is computed
+# Facts about files before anything is computed
 
 
 def inspect_files(settings: dict[str, Any]) -> dict[str, Any]:
@@ -184,7 +184,7 @@ def _facts(study: Study, n_dropped: int) -> dict[str, Any]:
 
 
 def _attempt(settings: dict[str, Any], suspicions: list[str]) -> tuple[Studies | None, str]:
-    """Read files; return the unscaled studies, or what is wrong with the files, and collect what looks wrong."""
+    """Read files; return the unscaled studies, or the errors, and collect warnings."""
     command = click.get_current_context().command
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DataWarning)

@@ -35,13 +35,13 @@ def scaled_by(scale: str, studies: Studies) -> Studies:
 
 
 def notes_on(unscaled: Studies, scale: str) -> Comparability:
-    """Return what is to be looked at in studies; differences between them unless scaling or alignment removes them."""
+    """Return problems in studies; differences between them unless scaling or alignment removes them."""
     notes = unscaled.comparability()
     return notes.without("location", "spread") if scale in ("study", AUTO) else notes
 
 
 def warn_of_notes(unscaled: Studies, scale: str) -> None:
-    """Warn of what is to be looked at in studies before they are compared."""
+    """Warn of problems in studies before they are compared."""
     for note in notes_on(unscaled, scale).notes:
         warn(f"{note.sentence} {note.advice}", DataWarning)
 

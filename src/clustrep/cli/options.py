@@ -72,7 +72,7 @@ class Numbers(click.ParamType):  # type: ignore[type-arg]
                 )
             if not found or any(type(number) not in (int, float) for number in found):
                 self.fail(f"{text!r}: write values as 0.5, 0.1:2.0, 0.1:2.0:5 or 0.1,0.5,1.", param, ctx)
-            numbers += found if self.whole else map(float, found)  # as they are read back from a configuration
+            numbers += found if self.whole else map(float, found)  # as read back from a configuration
         return tuple(dict.fromkeys(numbers))
 
 
@@ -268,7 +268,7 @@ reading_new = several(_labels, _how_to_read)  # samples whose features and scale
 reading_to_analyse = several(_what_to_read, scaling(auto=True), _how_to_read)
 
 # ---------------------------------------------------------------------------------------------------------------------
-# what is computed
+# the computation
 
 
 def numbers_of_clusters(default: str | None) -> Callable[[Command], Command]:
@@ -477,7 +477,7 @@ def configured(settings: dict[str, Any], progress: Any = "auto") -> Iterator[Non
     with (
         config_context(
             progress=False if settings["quiet"] else progress,
-            device=settings.get("device", "cpu"),  # commands for one study or one site have no such option
+            device=settings.get("device", "cpu"),  # commands for one study or one site lack this option
             engine=settings.get("engine"),
         ),
         prints_to_stderr(),

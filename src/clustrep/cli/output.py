@@ -78,7 +78,7 @@ def check_folder(folder: Path, *, force: bool) -> None:
             )
         if not has_sums(folder):
             raise Failure(
-                f"{folder} holds no results of clustrep, so --force does not replace what is in it: name another "
+                f"{folder} holds no results of clustrep, so --force does not replace its files: name another "
                 "folder with --out.",
                 USAGE,
             )
@@ -90,7 +90,7 @@ def check_folder(folder: Path, *, force: bool) -> None:
 
 @dataclass(frozen=True)
 class Output:
-    """What a command has computed: the report, and what is written to each file of the folder.
+    """What a command has computed: the report, and the content of each file of the folder.
 
     Results come first: all else can be made from them again. Tables, figures and other files are made when they are
     written, so that a mistake in one of them does not lose the results. Files are written into the folder `staged`, and
@@ -152,7 +152,7 @@ def write_config(
     provenance: Mapping[str, Any],
     studies: Mapping[str, Study],
 ) -> None:
-    """Write the options of a run, and what is needed to see whether it can be repeated."""
+    """Write the options of a run, and facts that show whether it can be repeated."""
     import tomli_w
 
     record = {"versions": provenance["versions"], "data": digests(studies)}

@@ -183,7 +183,7 @@ def _read_tables(paths: Sequence[Path], names: Sequence[str], request: Request) 
         for table in reader.read(path, name, request):
             if table.name in path_of:
                 raise DataError(
-                    f"Every study needs a name of its own, but {table.name!r} is in {path_of[table.name]} and in "
+                    f"Every study needs another name, but {table.name!r} is in {path_of[table.name]} and in "
                     f"{path}: rename it in one of them."
                 )
             path_of[table.name] = path
@@ -229,7 +229,7 @@ def _files_that_take(parameter: str) -> str:
 
 
 def check_unscaled(scale: str, normalise: str) -> None:
-    """Refuse to scale or normalise what is coded for Gower's distance."""
+    """Refuse to scale or normalise tables that are coded for Gower's distance."""
     for name, value, reason in (
         ("scale", scale, "Gower's distance divides by ranges itself"),
         ("normalise", normalise, "numbers and categories are no counts"),

@@ -75,7 +75,7 @@ class Probed(NamedTuple):
 
 
 def tables_by_gene(tables: Sequence[Table], request: GeneRequest) -> list[Table]:
-    """Turn tables of probes into tables of genes; those whose features are genes already stay as they are.
+    """Turn tables of probes into tables of genes; those whose features are genes already stay unchanged.
 
     Probes without a gene, and probes of several genes, are dropped. Of a gene with several probes all studies take the
     same, if they can: that which most studies have, of these that with the highest variance around each study's mean,
@@ -222,7 +222,7 @@ def _tell(
     if probe_map is not None and probe_map.n_repeated:
         notes.append(f"{plural(probe_map.n_repeated, 'repeated probe')} in {request.probe_map}")
     if unprobed := [table.name for table, entry in zip(tables, entries, strict=True) if entry is None]:
-        notes.append(f"features were kept as they are: {listing(unprobed)}")
+        notes.append(f"features were left unchanged: {listing(unprobed)}")
     if notes:
         sizes = [f"{entry.table.name} {entry.table.frame.shape[1]:,} to {len(entry.probes_of):,}" for entry in probed]
         warn(f"Genes were made of probes ({listing(sizes)}): {'; '.join(notes)}.", DataWarning)

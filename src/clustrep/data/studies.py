@@ -583,7 +583,7 @@ class Studies(Mapping[str, Study]):
         Raises
         ------
         ParameterError
-            If there is no such scaling or no study NAME, or if a study is scaled already.
+            If `scale` names no scaling or no study, or if a study is scaled already.
 
         Notes
         -----
@@ -769,7 +769,7 @@ def _check_all_features(features: object, normalise: Normalise) -> None:
 
 
 def as_studies(studies: StudiesLike, *, allow_missing: bool = False) -> Studies:
-    """Take `Studies` as they are, anything else that `Studies` accepts through it."""
+    """Return `Studies` unchanged, and anything else that `Studies` accepts as `Studies`."""
     return studies if isinstance(studies, Studies) else Studies(studies, allow_missing=allow_missing)
 
 

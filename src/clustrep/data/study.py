@@ -43,7 +43,7 @@ NORMALISATIONS = ("none", "log1p")
 
 Label: TypeAlias = str | Literal[False] | None
 
-# A feature with such a name and few small integers as values is probably a class label.
+# A feature with one of these names and few small integers as values is probably a class label.
 LABEL_NAME = re.compile(
     r"(true|known|pred(icted)?)?[ _.-]*"
     r"(class(es)?|labels?|clusters?|groups?|sub[ _.-]?types?|types?|targets?|categor(y|ies)|diagnos[ie]s|y)"
@@ -209,7 +209,7 @@ class Study:
             object.__setattr__(self, key, value)
 
     def _with(self, **changes: Any) -> Study:
-        """Return a study that differs in these attributes, which are taken as they are."""
+        """Return a study that differs in these attributes, which are not checked."""
         study = object.__new__(Study)
         study._set(**{**vars(self), **changes})
         return study

@@ -21,7 +21,7 @@ from clustrep.data.studies import Studies
 from clustrep.data.study import Study
 from clustrep.errors import DataError, invalid
 
-# The repository of Masoero et al. (2023), at one commit: what is served there does not change.
+# The repository of Masoero et al. (2023), at one commit, whose files do not change.
 ADDRESS = (
     "https://raw.githubusercontent.com/lorenzomasoero/clustering_replicability/9d9b51ab299114a95725b754e7c45e41d0f3691d"
 )
@@ -235,7 +235,7 @@ def _downloaded(file: str) -> bytes:
     try:
         path = pooch.retrieve(address, known_hash=f"sha256:{SHA256[file]}", fname=file, path=cache)
         return Path(path).read_bytes()
-    except (OSError, ValueError) as error:  # no connection, no such file, no room in the cache; another sha256
+    except (OSError, ValueError) as error:  # no connection, no file, no room in the cache; another sha256
         reason = str(error)
     # Not inside the handler: the error would keep the connection open.
     raise DataError(f"{address} can't be downloaded into {cache}: {reason}. Try again, or {INSTEAD}.")

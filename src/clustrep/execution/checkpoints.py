@@ -38,7 +38,7 @@ from clustrep.execution.seeds import FULL_STUDY, Failed
 from clustrep.files.archives import KINDS, check_seal, declared_arrays, read_array, write_archive
 from clustrep.files.folders import claimed
 from clustrep.files.saved import written_whole
-from clustrep.text import listing
+from clustrep.text import argument, listing
 
 if TYPE_CHECKING:
     from clustrep.execution.run import Plan
@@ -89,10 +89,10 @@ class Checkpoint:
 
     folder: Path
     shard: Shard | None = None
-    totals: Mapping[str, int] = field(default_factory=dict)  # of what is asked for in several calls, by unit
+    totals: Mapping[str, int] = field(default_factory=dict)  # of several calls, by unit
     definitions: dict[int, Any] = field(default_factory=dict)  # that were looked at in this run, by their id
     _looked_at: set[str] = field(default_factory=set)
-    _latest: dict[str, str] = field(default_factory=dict)  # how much is finished, by what is computed
+    _latest: dict[str, str] = field(default_factory=dict)  # how much is finished, by computation
 
     def completed(
         self, plan: Plan[Any], facts: Mapping[str, str], numbers: Sequence[int], compute: Compute
@@ -104,7 +104,7 @@ class Checkpoint:
         missing: dict[tuple[bool, tuple[int, ...]], list[int]] = {}
         for number in numbers:
             places = tuple(i for i, part in enumerate(parts) if (part, number) not in finished.values)
-            # All shards have the studies as they are: in a file of their own, which is the same in all of them.
+            # All shards have resample 0: in a separate file, which is the same in all of them.
             is_common = self.shard is not None and number == FULL_STUDY
             if places:
                 missing.setdefault((is_common, places), []).append(number)
@@ -173,7 +173,7 @@ def checkpointing(
         return
     if rng is None:
         raise ParameterError(
-            "rng must be a seed where checkpoint is used, got None: other draws can't continue a run.", parameter="rng"
+            f"checkpoint needs a fixed seed: pass {argument('rng', 0)}, or another whole number.", parameter="rng"
         )
     path = Path(folder)
     if path.exists() and not path.is_dir():
@@ -275,7 +275,7 @@ def differences_between(before: Manifest, now: Manifest) -> list[str]:
 
 
 def read_manifest(folder: Path) -> Manifest | None:
-    """Read the manifest of a folder; None where there is none, or where it is damaged, which is said.
+    """Read the manifest of a folder; None where there is none, or with a warning where it is damaged.
 
     The files of steps say themselves what they are about: without a manifest, none is used for another manifest.
     """
@@ -307,7 +307,7 @@ class Shard:
     of: int
 
     def share_of(self, numbers: Sequence[int]) -> list[int]:
-        """Return the numbers of this share; the studies as they are belong to every one."""
+        """Return the numbers of this share; number 0, the studies without resampling, belongs to every one."""
         is_full = bool(numbers) and numbers[0] == FULL_STUDY
         rest = numbers[1:] if is_full else numbers
         return [*([FULL_STUDY] if is_full else []), *rest[self.number - 1 :: self.of]]
@@ -386,7 +386,7 @@ class Step:
         return cls(folder / f"{kind}-{digest[:16]}", digest)
 
     def read(self, plan: Plan[Any], numbers: Sequence[int]) -> Finished:
-        """Read what is kept of these replicates; damaged files are named and removed.
+        """Read the blocks of these replicates; damaged files are named and removed.
 
         What was warned belongs to all replicates of a file: one with warnings is used as a whole, or not at all.
         """
@@ -440,7 +440,7 @@ class Step:
 
 
 class Writer(contextlib.AbstractContextManager["Writer"]):
-    """Takes blocks as they are finished, and writes them from time to time, and at the end, whatever ends the run."""
+    """Takes finished blocks, and writes them from time to time, and at the end, whatever ends the run."""
 
     def __init__(self, step: Step, plan: Plan[Any], finished: Finished):
         self._step, self._plan, self._finished = step, plan, finished
@@ -465,7 +465,7 @@ class Writer(contextlib.AbstractContextManager["Writer"]):
             self.write()
 
     def write(self) -> None:
-        """Write what is pending; where that fails, the run goes on without."""
+        """Write pending blocks; where that fails, the run goes on without a checkpoint."""
         if not self._numbers:
             return
         if self._works:
@@ -480,7 +480,7 @@ class Writer(contextlib.AbstractContextManager["Writer"]):
         self._pending, self._numbers, self._written = Finished(), [], time.monotonic()
 
     def __exit__(self, *_: object) -> None:
-        """Write what is pending."""
+        """Write pending blocks."""
         self.write()
 
 

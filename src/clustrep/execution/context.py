@@ -40,7 +40,7 @@ class Config:
     engine : None, dask.distributed.Client or str
         Other machines; see `set_config`.
     checkpoint : str, path or None
-        The folder that keeps what is finished; see `set_config`.
+        The folder of finished blocks; see `set_config`.
     opened : Engine or None
         What computes on these machines.
     in_progress : Checkpoint or None
@@ -126,9 +126,9 @@ def set_config(**options: Any) -> None:
         Other machines, instead of the workers of this one: they never change a result (docs/clusters.md). An address
         is connected to at once, and left when another engine is set or the context ends.
     checkpoint : str, path or None, default=None
-        A folder in which `replicability`, `compare`, `local_replicability` and `analyse` keep what is finished: the
+        A folder in which `replicability`, `compare`, `local_replicability` and `analyse` keep finished work: the
         same call resumes there after it was interrupted or killed; with more resamples, clusterers or numbers of
-        clusters it computes only what is new. Needs a seed. What is kept depends on data, clusterers, seed, versions,
+        clusters it computes only the new ones. Needs a seed. A checkpoint depends on data, clusterers, seed, versions,
         and the code of your own classes and functions; it is refused for others.
 
     See Also

@@ -1,4 +1,4 @@
-"""Other machines: what an engine has to do, what is computed there when, and what is done where workers die.
+"""Other machines: what an engine has to do, the order of blocks, and the response to workers that die.
 
 An engine is a thin adapter over futures that exist, those of Dask or of Ray; it carries out what `Dispatch` decides.
 Blocks are cut as workers become free, so long that each takes seconds. A block whose worker was killed runs elsewhere;
@@ -129,7 +129,7 @@ def _check_installed(extra: str, package: str) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# what is computed when, and what is done where workers die
+# the order of blocks, and the response to workers that die
 
 
 BLOCK_SECONDS = 3.0  # how long a block should take
@@ -177,7 +177,7 @@ class Dispatch(Generic[T]):
     seen: float = field(default_factory=time.monotonic)  # when there was a worker
 
     def outcomes(self) -> Generator[tuple[Sequence[int], Outcome[T]], None, None]:
-        """Yield blocks as they are finished; whatever ends this, nothing stays queued."""
+        """Yield finished blocks; whatever ends this, nothing stays queued."""
         try:
             while self.tasks or self.again or self.suspects or self.n_cut < len(self.numbers):
                 self._give_away()

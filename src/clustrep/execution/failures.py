@@ -116,9 +116,7 @@ class Failures(Mapping[str, int]):
         if not self.counts:
             return
         if self.total == self.n_values if nothing_left is None else nothing_left:
-            raise AllReplicatesFailed(
-                f"Not one resample could be scored; {plural(self.total, noun)} failed: {self._causes}.{where}"
-            )
+            raise AllReplicatesFailed(f"All resamples failed: {self._causes}.{where}")
         warn(f"{self.sentence(noun)}{where}", ReplicateWarning)
 
     @property

@@ -21,9 +21,9 @@ PROCESSES_START = 2.5
 THREADS_START = 0.02
 # A run must become shorter by this factor for workers to be worth their trouble: estimates are no better than that.
 WORTHWHILE = 0.8
-# Every block is this share of what is left for a worker: the last are the smallest, so that none waits for another.
+# Every block is this share of the work left for a worker: the last are the smallest, so that none waits for another.
 SHARE_OF_REST = 0.5
-# How long a block should take at least, unless there would be fewer than so many for each worker.
+# How long a block should take at least, unless there would be fewer than this number for each worker.
 LEAST_BLOCK = 0.05
 BLOCKS_PER_WORKER = 4
 
@@ -138,7 +138,7 @@ def available_memory() -> int | None:
 def check_memory(needed: float, clusterer: str, study: str, n_samples: int) -> None:
     """Refuse a clusterer that needs more memory than there is, before anything is computed.
 
-    On other machines only they know how much there is.
+    The memory of other machines is not known here.
     """
     if config().opened is not None:
         return
@@ -182,8 +182,8 @@ def in_words(seconds: float) -> str:
 class Pace:
     """Times the blocks of a run, and says once how long the others take.
 
-    What is paid once is not counted: kernels are compiled for the first block, and workers start and import for the
-    first block of each. Blocks of several workers end together, so that whole rounds of them are timed.
+    Costs that occur once are not counted: kernels are compiled for the first block, and workers start and import for
+    the first block of each. Blocks of several workers end together, so that whole rounds of them are timed.
     """
 
     def __init__(self, description: str, n_replicates: int, n_workers: int):
@@ -193,7 +193,7 @@ class Pace:
         self._begun, self._is_said = 0.0, False
 
     def count(self, n_replicates: int) -> None:
-        """Take note that a block of so many replicates is done."""
+        """Take note that a block of this number of replicates is done."""
         self._n_blocks += 1
         self._n_done += n_replicates
         if self._n_blocks <= self._n_first_blocks:

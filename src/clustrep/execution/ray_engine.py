@@ -53,7 +53,7 @@ class RayEngine(Engine[Any]):
 
     def _asked(self, function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
         """Call a function of Ray's, which fails in these ways where the cluster is gone."""
-        if not self.ray.is_initialized():  # else Ray starts a cluster of its own on this machine
+        if not self.ray.is_initialized():  # else Ray starts another cluster on this machine
             raise self.lost()
         try:
             return function(*args, **kwargs)

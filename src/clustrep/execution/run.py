@@ -232,7 +232,7 @@ def _outcomes(
     from clustrep.execution.workers import compute_in_workers
 
     if plan.compiles and workers is Workers.PROCESSES:
-        # Kernels are compiled once, here, and not by every process: the studies as they are need not be drawn.
+        # Kernels are compiled once, here, and not by every process: number 0 needs no draw.
         first, numbers = numbers[:2], numbers[2:]
         yield first, compute(plan, first, run_of_blocks)
     sizes = block_sizes(plan.batch, plan.cost, len(numbers), n_workers)
@@ -265,7 +265,7 @@ _shared = contextlib.ExitStack()
 
 @contextlib.contextmanager
 def _beside_others() -> Iterator[None]:
-    """Limit threads and record warnings in a worker that may compute several blocks in threads of its own.
+    """Limit threads and record warnings in a worker that may compute several blocks in threads.
 
     Both belong to the whole process: the first thread sets them, the last restores what was before. OpenMP's limit
     belongs to each thread.

@@ -22,7 +22,7 @@ from clustrep.text import said_by
 T = TypeVar("T")
 Rng: TypeAlias = int | np.random.Generator | np.random.SeedSequence | None
 
-# Replicate 0 is the studies as they are, replicate b + 1 is resample b.
+# Replicate 0 is the studies without resampling, replicate b + 1 is resample b.
 FULL_STUDY = 0
 
 
@@ -98,7 +98,7 @@ def seed_of(
     study : str
         The name of the study.
     replicate : int
-        The number of the resample; 0 is the studies as they are.
+        The number of the resample; 0 is the studies without resampling.
     n_clusters : int, default=None
         The number of clusters that a clusterer is to find, where it has one.
 
@@ -157,7 +157,7 @@ def derived_root(root: int, stream: Stream, number: int = 0) -> int:
 
 
 def derived_root_with(root: int, secret: int) -> int:
-    """Return another seed that nobody can find who does not know the secret."""
+    """Return another seed that cannot be found without the secret."""
     return _entropy(np.random.SeedSequence([root, secret], spawn_key=(int(Stream.DRAW),)))
 
 
@@ -172,7 +172,7 @@ def make_generator(rng: Rng) -> np.random.Generator:
     Parameters
     ----------
     rng : int, Generator, SeedSequence or None
-        A seed; a generator, which is returned as it is, so that what is drawn from it counts; None for a fresh seed.
+        A seed; a generator, which is returned itself, so that its earlier draws count; None for a fresh seed.
 
     Returns
     -------
@@ -193,7 +193,7 @@ class ReplicateFailure(Exception):  # noqa: N818 - counted, not an error of the 
 
 @dataclass(frozen=True)
 class Failed:
-    """Represents a value whose computation failed; what is derived from it has failed, too."""
+    """Represents a value whose computation failed; values derived from it have failed, too."""
 
     cause: str
 

@@ -29,7 +29,7 @@ def compute_in_workers(
     Parameters
     ----------
     plan : Plan
-        What is computed.
+        The computation.
     blocks : sequence of sequence of int
         Numbers of resamples that are computed together.
     run_of_blocks : Run
@@ -76,7 +76,7 @@ def compute_in_workers(
 def _computed(
     plan: Plan[T], blocks: Sequence[Sequence[int]], run_of_blocks: Run, n_workers: int, *, in_threads: bool
 ) -> Iterator[Outcome[T]]:
-    """Compute blocks in so many workers at a time; no worker outlives a run that failed or was interrupted."""
+    """Compute blocks in `n_workers` workers; no worker outlives a run that failed or was interrupted."""
     import joblib
 
     backend, _ = joblib.parallel.get_active_backend()

@@ -1,6 +1,6 @@
 """Studies that may not leave their site: clustering functions and scores travel instead.
 
-For partners who trust each other: these files can reveal patients to a partner who tries (docs/exchange.md).
+For partners who trust each other: these files can reveal patients to a partner who tries (docs/federated.md).
 
 inquiry           the question that all sites answer, in plain types
 forms             clustering functions without the samples that they were learned from; extraction: how they are taken

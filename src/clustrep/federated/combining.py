@@ -56,7 +56,7 @@ def combine(scores: Sequence[SiteScores | str | PathLike[str]]) -> Combined:
     withheld is missing from these, counted among the failures, and listed in `.withheld`.
 
     Files are not signed, and the range of scores is not checked: a file in another site's name with ARI = 50 is
-    accepted, and so is an old file. docs/exchange.md lists what files of scores reveal.
+    accepted, and so is an old file. docs/federated.md lists what files of scores reveal.
 
     References
     ----------

@@ -102,7 +102,7 @@ def learn(**settings: Any) -> None:
 
     The file stores no rows of the table, but it can reveal patients to a partner who tries: of files of k-means with
     k = 2 to 6, 162 of 200 gave at least one of 120 patients exactly, with --secret and at least 10 samples in every
-    cluster. docs/exchange.md lists the attacks that were tried.
+    cluster. docs/federated.md lists the attacks that were tried.
 
     Other sites score the file; the site that gets all scores combines them. `clustrep show` says what is in a file.
 
@@ -139,7 +139,7 @@ def learn(**settings: Any) -> None:
 @options.agreement
 @click.option("--gaps", is_flag=True, help="Also count samples between clusters of other sites.")
 @click.option("--tables", is_flag=True, help="Also write contingency tables, without small counts.")
-@click.option("--decimals", type=WholeNumber(1), metavar="N", help="Round scores to so many decimals.")
+@click.option("--decimals", type=WholeNumber(1), metavar="N", help="Round scores to this number of decimals.")
 @rules
 @written_to
 @options.jobs
@@ -151,7 +151,7 @@ def score(**settings: Any) -> None:
 
     The scores can reveal patients to a partner who tries: a crafted file of functions located 150 of 150 patients
     within 0.02 sd, with --secret and --decimals 1. The file also chooses which columns of the table are read: remove
-    those that were not agreed on. docs/exchange.md lists the attacks that were tried.
+    those that were not agreed on. docs/federated.md lists the attacks that were tried.
 
     Name the study before --functions. Clusterers, seed, resampling and scaling are those that the functions were
     learned with.
@@ -186,7 +186,7 @@ def score(**settings: Any) -> None:
 
 
 def read_study(settings: dict[str, Any]) -> Study:
-    """Read the one study of a site, under the name that it has in the exchange."""
+    """Read the one study of a site, under its name in the federated analysis."""
     studies = read_studies({**settings, "studies": (settings["study"],)})
     if len(studies) > 1:
         raise click.UsageError(
@@ -226,7 +226,7 @@ def disclosure_of(settings: dict[str, Any]) -> Disclosure:
 
 
 def secret_in(path: Path) -> int:
-    """Return the secret number in a file; where there is no such file, make one that only its owner can read."""
+    """Return the secret number in a file; where there is no file, make one that only its owner can read."""
     if not path.exists():
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "w", encoding="ascii") as stream:
@@ -294,7 +294,7 @@ def tell(settings: dict[str, Any], content: Any, target: Path) -> None:
 def combine(ctx: click.Context, /, **settings: Any) -> None:
     """Put the scores of all sites together: tables, figures and the page, which name no samples.
 
-    For partners who trust each other: scores can reveal patients to a partner who tries (docs/exchange.md). Files are
+    For partners who trust each other: scores can reveal patients to a partner who tries (docs/federated.md). Files are
     not signed: one in another site's name, with scores out of range, is accepted.
 
     \b
@@ -342,7 +342,7 @@ def combine(ctx: click.Context, /, **settings: Any) -> None:
 def show(file: Path, **_: Any) -> None:
     """Say what a file holds, for the person who must approve it: how many numbers, from how many samples each.
 
-    What can be computed from these numbers is not shown: they can reveal patients (docs/exchange.md).
+    What can be computed from these numbers is not shown: they can reveal patients (docs/federated.md).
 
     \b
     Example:

@@ -16,7 +16,7 @@ from clustrep.execution.seeds import derived_root_with
 from clustrep.fitting.resample import FEW_DISTINCT_POINTS, FEWER_CLUSTERS, TOO_LARGE
 from clustrep.text import plural
 
-# A number that can't be guessed has at least so many bits.
+# A number that cannot be guessed has at least this number of bits.
 SECRET_BITS = 64
 # Causes of failures whose text names no sample and no value; of others only the kind of error is told.
 HARMLESS = (FEWER_CLUSTERS, FEW_DISTINCT_POINTS, TOO_LARGE, ONLY_NOISE, NO_NUMBER)
@@ -53,7 +53,7 @@ class Disclosure:
     Notes
     -----
     With k-means, k = 2 to 6, secret draws and the default rules, 162 of 200 files of 120 samples gave at least one
-    sample exactly, by the difference of two clusters. docs/exchange.md lists the attacks that were tried, with their
+    sample exactly, by the difference of two clusters. docs/federated.md lists the attacks that were tried, with their
     rates.
 
     Examples
@@ -108,7 +108,7 @@ def harmless(cause: str) -> str:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# what is withheld, and why
+# parts that are withheld, and why
 
 WITHHELD = "withheld by the site"
 
@@ -143,7 +143,7 @@ def entries_of(plain: Sequence[Any]) -> tuple[LogEntry, ...]:
 def rare_values(X: np.ndarray[Any, Any], groups: np.ndarray[Any, Any], least: int) -> tuple[int, int]:
     """Count means of two-valued features in which the rarer value has fewer samples than the rule, and all of them.
 
-    The mean of such a feature, times the size of its cluster, is a count of samples.
+    The mean of this feature, times the size of its cluster, is a count of samples.
     """
     two_valued = [j for j in range(X.shape[1]) if len(np.unique(X[:, j])) == 2]
     small = total = 0

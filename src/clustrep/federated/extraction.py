@@ -1,4 +1,4 @@
-"""From a fitted clusterer to a form that may travel; what is a rule over single samples is refused before any work."""
+"""From a fitted clusterer to a form that may travel; a rule over single samples is refused before any work."""
 
 from __future__ import annotations
 

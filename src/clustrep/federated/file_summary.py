@@ -14,7 +14,7 @@ from clustrep.fitting.parameters import describe
 from clustrep.text import listing, plural, printable
 
 REVEALS = (
-    "For partners who trust each other: the numbers can reveal single samples (docs/exchange.md). The file stores no "
+    "For partners who trust each other: the numbers can reveal single samples (docs/federated.md). The file stores no "
     "rows, names or labels of samples."
 )
 
@@ -26,8 +26,7 @@ def summary_of_functions(file: SiteFunctions) -> str:
     n_numbers = sum(shelf.n_numbers for shelf in shelves)
     n_bytes = sum(packed.stacked.nbytes for shelf in shelves for packed in shelf.arrays)
     lines = [
-        f"Clustering functions of study {file.study!r} ({plural(file.n_samples, 'sample')}), exchange format "
-        f"{file.version}",
+        f"Clustering functions of study {file.study!r} ({plural(file.n_samples, 'sample')}), format {file.version}",
         *_question_lines(question),
         f"Numbers: {n_numbers:,} in {_precision(file.rules)} precision, {n_bytes / 1e6:,.2f} MB before compression.",
         REVEALS,
@@ -60,7 +59,7 @@ def summary_of_scores(file: SiteScores) -> str:
     n_scores = int(np.isfinite(file.scores).sum())
     lines = [
         f"Scores at study {file.study!r} ({plural(file.n_samples, 'sample')}) of functions of "
-        f"{listing(map(repr, file.trains))}, exchange format {file.version}",
+        f"{listing(map(repr, file.trains))}, format {file.version}",
         *_question_lines(file.question),
         f"{n_scores:,} scores ({', '.join(file.agreements)}), "
         + ("not rounded" if file.decimals is None else f"rounded to {file.decimals} decimals")
@@ -100,7 +99,7 @@ def _rule_lines(rules: Any) -> list[str]:
         lines.append("Draws are secret: they do not follow from the seed. Functions of the full study use no draws")
     else:
         lines.append(
-            "Draws follow from the seed and the study's name: others can tell which rows were drawn (docs/exchange.md)"
+            "Draws follow from the seed and the study's name: others can tell which rows were drawn (docs/federated.md)"
         )
     return lines
 

@@ -1,6 +1,6 @@
 """Files that travel between sites: clustering functions, and scores. Arrays and JSON, never a pickle.
 
-`docs/exchange.md` has the schema; `reading_sites` reads them. Every kind says in `check` what its numbers must be like,
+`docs/federated.md` has the schema; `reading` reads them. `check` of every kind has the rules that its numbers obey,
 and a digest detects damage; it does not detect forgery, because whoever writes a file computes it.
 """
 
@@ -263,7 +263,7 @@ class ClusterTable:
     """The clusters of one training site at one test site, for one configuration.
 
     sizes : how many test samples fall into each cluster, −1 where that is not told
-    estimate, distribution : mean local score of these samples, of the studies as they are and of every resample
+    estimate, distribution : mean local score of these samples, observed and in every resample
     """
 
     train: str
@@ -353,7 +353,7 @@ class SiteScores(SiteFile):
     clusters_found : ndarray of int, (n_configurations, n_replicates)
     separateness : ndarray, (n_configurations, n_trains)
     null_scores : ndarray, (n_models, n_null, n_configurations, n_agreements, n_trains)
-        The same on simulated data without clusters; single blocks count 0.
+        The same on simulated data without clusters; single-cluster scores count 0.
     null_separateness : ndarray, (n_models, n_null, n_configurations, n_trains)
     clusters, gaps, tables : tuple
         Scores of single clusters; counts between clusters; contingency tables: where these were asked for.

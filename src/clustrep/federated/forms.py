@@ -2,7 +2,7 @@
 
 Every form gives a point the same label as the clusterer that it was taken from, bit for bit. Its numbers belong to
 groups of samples (clusters, subclusters, leaves): `groups` says which, so that small ones can be withheld.
-Samples can still follow from the numbers of several functions (docs/exchange.md).
+Samples can still follow from the numbers of several functions (docs/federated.md).
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def by_kmeans(X: FloatArray, centres: FloatArray) -> IntArray:
 def merge_small(
     centroids: FloatArray, sizes: IntArray, least: int
 ) -> tuple[FloatArray, list[int], list[list[int]]] | None:
-    """Merge the smallest of some groups into the nearest, until all have at least so many samples.
+    """Merge the smallest of some groups into the nearest, until all have at least this number of samples.
 
     Returns the new means, for each the row that it kept, and the rows that were merged; None where too few are left.
     """
@@ -298,7 +298,7 @@ class Mixture(Form):
         return np.asarray(fitted.predict(np.array(points.X)))
 
     def _precisions(self) -> FloatArray:
-        """Return what scikit-learn predicts by; raises a ValueError where there are no such covariances."""
+        """Return what scikit-learn predicts by; raises a ValueError where there are no covariances of this kind."""
         covariances = np.array(self.covariances[0] if self._kind == "tied" else self.covariances)
         return np.asarray(_compute_precision_cholesky(covariances, self._kind))
 

@@ -37,7 +37,7 @@ class SiteClusters(Saved):
     size : ndarray of int
         How many samples of the test site fall into it; −1 where the site does not tell.
     estimate : ndarray, (n_rows,)
-        For the studies as they are; NaN where the site does not tell.
+        The observed value; NaN where the site does not tell.
     distribution : ndarray, (n_rows, n_resamples)
         The same in every resample.
     provenance : Provenance

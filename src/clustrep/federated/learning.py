@@ -75,7 +75,7 @@ def learn(
         Declared units; sites that declare others are told.
     null : str, optional
         Also learn from simulated data without clusters: "unimodal" or a model of `null_reference`. Every site
-        simulates from the moments of its own study.
+        simulates from the moments of its study.
     n_null : int
         How many simulated studies, for each model.
     disclosure : Disclosure, optional
@@ -88,7 +88,7 @@ def learn(
     Returns
     -------
     SiteFunctions
-        `.save(path)` writes it to one file; printed, it says what is inside, for the person who must approve it.
+        `.save(path)` writes it to one file; printed, it lists its contents, for the person who must approve it.
 
     See Also
     --------
@@ -104,7 +104,7 @@ def learn(
     Where a cluster of size s₁ with mean m₁ and a cluster of another function, s₂ and m₂, differ by one sample, that
     sample is s₁m₁ − s₂m₂. Of files of k-means with k = 2 to 6, secret draws and clusters of at least 10 of 120 samples,
     162 of 200 gave at least one sample exactly. Versions of a file can be differenced in the same way, and means of 100
-    resamples with public draws gave all of 120 samples to an attacker who knows their clusters. docs/exchange.md lists
+    resamples with public draws gave all of 120 samples to an attacker who knows their clusters. docs/federated.md lists
     the attacks that were tried, with their rates. A data protection officer decides.
 
     References
@@ -220,7 +220,7 @@ class _Learning:
         dtype = np.dtype(np.float32 if self.rules.precision == "single" else np.float64)
         shelves = _shelves(replicates, causes, dtype)
         if all(not shelf.arrays for shelf in shelves):
-            raise DataError(f"Not one function of study {self.study.name!r} may leave the site: {listing(causes)}.")
+            raise DataError(f"No function of study {self.study.name!r} may leave the site: {listing(causes)}.")
         return SiteFunctions(
             version=VERSION,
             study=self.study.name,

@@ -1,4 +1,4 @@
-"""Data without clusters at one site: simulated from the moments of its own study alone."""
+"""Data without clusters at one site: simulated from the moments of one study alone."""
 
 from __future__ import annotations
 

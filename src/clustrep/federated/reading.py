@@ -56,7 +56,7 @@ def read_file(path: str | PathLike[str]) -> Any:
 
 
 def read_files(files: object, kind: type[T], parameter: str) -> list[T]:
-    """Read files of one kind; what is in memory already is taken as it is."""
+    """Read files of one kind; objects in memory are returned unchanged."""
     several = files if isinstance(files, Sequence) and not isinstance(files, str) else [files]
     contents = [item if isinstance(item, SiteFile) else read_file(item) for item in several]  # type: ignore[arg-type]
     for item, content in zip(several, contents, strict=True):
@@ -82,7 +82,7 @@ def _check_declared(path: str | PathLike[str], fields: Fields) -> None:
         raise DataError(f"{path} can't be used: it states no version, but {version!r}. Ask for a new one.")
     if version > VERSION:
         raise DataError(
-            f"{path} was written by a newer clustrep (exchange format {version}, this one reads {VERSION}): update it."
+            f"{path} was written by a newer clustrep (format {version}, this one reads {VERSION}): update it."
         )
     _check_names(fields, KINDS)
 

@@ -38,10 +38,10 @@ from clustrep.summaries import label
 from clustrep.text import listing, plural
 from clustrep.types import BoolArray, FloatArray, IntArray
 
-# Scores that are told beside contingency tables are rounded to so many decimals: from all digits small counts follow.
+# Decimals of scores beside contingency tables: from all digits small counts would follow.
 DECIMALS_BESIDE_TABLES = 3
-# Units may differ where a mean is farther from the training study's than so many standard deviations of this study;
-# or than so many, and than FAR times the distance between the training study's clusters.
+# Units may differ where a mean is farther from the training study's than this number of its standard deviations,
+# or than this number, and than FAR times the distance between the training study's clusters.
 FAR, NOT_NEAR = 5.0, 2.0
 
 
@@ -69,7 +69,7 @@ def score(
     Parameters
     ----------
     study : Study
-        This site's own, under the name that it has in the exchange. Features that the question does not have are left
+        This site's own, under its name in the federated analysis. Features that the question does not have are left
         out; it is scaled as the question says. The files choose the features: pass a study without any others than
         those agreed on.
     functions : sequence of files or of SiteFunctions
@@ -84,7 +84,7 @@ def score(
         Also count samples by the clusters of other sites and by this site's, for the study as it is; small counts are
         withheld, with further ones that keep them from being found by subtraction within the table.
     decimals : int, optional
-        Round scores to so many decimals. By default not at all; beside tables to 3, which is the most.
+        Round scores to this number of decimals. By default not at all; beside tables to 3, which is the most.
     disclosure : Disclosure, optional
         What the file stores; the `secret` must be that of `learn`.
     n_jobs
@@ -93,7 +93,7 @@ def score(
     Returns
     -------
     SiteScores
-        `.save(path)` writes it to one file; printed, it says what is inside.
+        `.save(path)` writes it to one file; printed, it lists its contents.
 
     See Also
     --------
@@ -107,7 +107,7 @@ def score(
     site's samples in it, where these are enough, and whether it is empty; and, if asked for, counts.
 
     Functions are not compared with their question. One that declares k = 2 to 4 and carries 4,000 to 100,000 centres
-    located 150 of 150 samples within 0.02 sd, with secret draws and scores of 1 decimal. docs/exchange.md lists the
+    located 150 of 150 samples within 0.02 sd, with secret draws and scores of 1 decimal. docs/federated.md lists the
     attacks that were tried, with their rates.
 
     References
@@ -466,7 +466,7 @@ class SimulatedScores(Plan[tuple[FloatArray, FloatArray]]):
     description: str = "scores without clusters"
 
     def replicate(self, number: int) -> tuple[FloatArray, FloatArray]:
-        """Return scores, (n_configurations, n_agreements, n_trains), in which single blocks count 0; separateness."""
+        """Return scores, (n_configurations, n_agreements, n_trains), with 0 for single-cluster scores; separateness."""
         setting = self.simulator.setting(number)
         functions = tuple(tuple((by_number[number - 1],) for by_number in by_site) for by_site in self.functions)
         scored = SitePlan(setting, functions, self.agreements, diagonal=False, by_cluster=False).replicate(FULL_STUDY)

@@ -39,7 +39,7 @@ class Declared(NamedTuple):
     dtype: np.dtype[Any]
 
 
-class TooLarge(Exception):  # noqa: N818 - says what is wrong
+class TooLarge(Exception):  # noqa: N818 - a name that reads as the fault
     """An archive declares more bytes than it may have: its arguments are both numbers."""
 
 
@@ -78,7 +78,7 @@ def _digest_without_seal(stream: IO[bytes]) -> bytes:
 
 
 def declared_arrays(archive: zipfile.ZipFile, max_bytes: int | None) -> dict[str, Declared]:
-    """Return the names of all arrays with what is declared of them; nothing but their headers is decompressed."""
+    """Return the names of all arrays with their declared type and shape; nothing but their headers is decompressed."""
     members = archive.infolist()
     size, compressed = (sum(getattr(member, kind) for member in members) for kind in ("file_size", "compress_size"))
     allowed = max(ALWAYS_ALLOWED, ALLOWED_RATIO * compressed) if max_bytes is None else max_bytes
@@ -184,8 +184,8 @@ def check_files(folder: Path, needed: re.Pattern[str]) -> list[str]:
     if changed or lacking:
         differing = [*(f"{name} has changed" for name in changed), *(f"{name} is missing" for name in lacking)]
         raise DataError(
-            f"{folder} is not as the run left it: {listing(differing)}. Put back what was there, delete what is not "
-            "needed for the report, or run it again."
+            f"{folder} is not as the run left it: {listing(differing)}. Put back the original files, delete those "
+            "that the report does not need, or run it again."
         )
     return [name for name in sums if needed.fullmatch(name)]
 

@@ -1,6 +1,6 @@
 """Results in files: an npz archive of arrays, one of which holds everything else as JSON; never a pickle.
 
-A pickle can run code when it is read. What is read here is only data, and `clustrep.files.archives` checks it first.
+A pickle can run code when it is read. Files here hold data alone, and `clustrep.files.archives` checks them first.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def csv_text(frame: pd.DataFrame, **options: Any) -> str:
 
     See Also
     --------
-    clustrep.text.for_spreadsheet : Puts an apostrophe before such a text; `from_spreadsheet` removes it.
+    clustrep.text.for_spreadsheet : Puts an apostrophe before these texts; `from_spreadsheet` removes it.
 
     Examples
     --------
@@ -163,7 +163,7 @@ def _plain(value: Any) -> Any:
 
 
 class Fields(NamedTuple):
-    """The kind of a result and its fields; a field may itself be such `Fields`, or a tuple of them."""
+    """The kind of a result and its fields; a field may itself be `Fields`, or a tuple of them."""
 
     kind: str
     values: dict[str, Any]
@@ -177,8 +177,8 @@ def load_fields(path: str | os.PathLike[str], check: Callable[[Fields], None], m
     path : path
         The file.
     check : callable
-        Gets the fields before any array is read, with what is declared of each in its place, and raises where they are
-        not those of a result.
+        Gets the fields before any array is read, with the declared type and shape of each in its place, and raises
+        where they are not those of a result.
     max_bytes : int, default=None
         How many bytes the arrays may take: by default 1 GiB, or 20 times the size of the file if that is more.
 

@@ -54,7 +54,7 @@ class ClusteringTree(Saved):
         The cluster of every sample, 0 for the largest of its level; −1 for noise.
     replicability : ndarray, (n_levels, most clusters)
         Observed local replicability of every cluster, mean over its samples and over the other studies; NaN where a
-        level has no such cluster.
+        level has fewer clusters.
     letters : ndarray of str, (n_levels, most clusters)
         The clusters A, B, C… of the findings that have most of their samples here.
 

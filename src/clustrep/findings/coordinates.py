@@ -101,7 +101,7 @@ def uniform_by_study(tables: Sequence[FloatArray], seed: int) -> FloatArray:
 
 
 def without_extremes(X: FloatArray, study: IntArray) -> FloatArray:
-    """Draw values that are errors of entry to the border of what is plausible in their study."""
+    """Draw values that are errors of entry to the border of plausible values in their study."""
     X = X.copy()
     for s in np.unique(study):
         rows = study == s
@@ -134,7 +134,7 @@ def principal_axes(X: FloatArray, study: IntArray) -> FloatArray:
     """Return the principal axes of the data centred within studies that exceed noise, (n_axes, n_features).
 
     An axis is kept if its variance exceeds the Marčenko–Pastur edge of the variance beside the axes that are kept. Up
-    to 10 features stay as they are.
+    to 10 features stay unchanged.
     """
     n, p = X.shape
     if p <= FEATURES_AS_THEY_ARE:

@@ -339,7 +339,7 @@ def _mixing(model: Model) -> FloatArray:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# what is added when the scores are known
+# fields that follow from the scores
 
 
 def partition_of(

@@ -12,7 +12,7 @@ from clustrep.types import FloatArray
 # What a shift costs, in matched clusters: it explains one pair by itself, whatever the pair.
 SHIFT_COST = 1.0
 # A match is closer than this times the distance to the nearest own neighbour. Shifts of single clusters by 0.3 of their
-# separation move a pair up to 0.6 of it apart. Beyond that, no pair may be an outlier: so many times as far apart as
+# separation move a pair up to 0.6 of it apart. Beyond that, no pair may be an outlier: this many times as far apart as
 # the other pairs, as root mean square (at least the sampling error of the centres of small clusters, in sd). Two
 # different clusters that were left over for each other lie far apart beside pairs that fit.
 LIMIT, UNIQUE, OUTLYING, SAMPLING_ERROR = 1.2, 0.6, 4.0, 0.3

@@ -169,7 +169,7 @@ def _valleys_across(tables: Sequence[FloatArray], propose: Propose, seed: int) -
     """Look for valleys in studies that did not define them, under several alignments (Bonferroni).
 
     Studies are centred at their means, and placed by two or three clusters of the largest study: a constant added to a
-    study makes no difference. Where these show nothing, they are pooled as they are.
+    study makes no difference. Where these show nothing, they are pooled without alignment.
     """
     fold_of_study = folds_without_copies(tables)
     if not fold_of_study.any():

@@ -210,7 +210,7 @@ class Findings(Saved):
         """One row for every cluster.
 
         Columns: cluster, n (samples), found (studies in which it is found, merged or split), of (studies that could
-        show it: all but the undetermined), confirmed (in at least so many studies there is a density valley beside it:
+        show it: all but the undetermined), confirmed (number of studies, at least, with a density valley beside it:
         partial conjunction at 5 %), pvalue (of a density valley in at least two of the studies in which it has a
         neighbour, or in the only one), replicability (mean over the studies in which it is found).
         """

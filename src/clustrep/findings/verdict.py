@@ -22,7 +22,7 @@ from clustrep.text import p_text
 if TYPE_CHECKING:
     from clustrep.algorithms.choice import Candidate, Choice
 
-# No evidence is said only where two clusters this many sd apart would have been found in 80 %: at 5 sd the density
+# No evidence of clusters only where two clusters this many sd apart would have been found in 80 %: at 5 sd the density
 # halfway between two normal clusters is a tenth of that at their centres, which any eye sees.
 LARGEST_DETECTABLE = 5.0
 NOT_COMPARED = "no cluster is separated, and scores were not compared with a null model. Run again with a null model"

@@ -280,7 +280,7 @@ class Names(NamedTuple):
     of_module: set[str]  # read from the module in which the code stands
     attributes: set[str]  # of anything else, perhaps another module
     imported: list[str]  # modules that are imported when the code runs
-    fitted: set[str]  # of what is fitted: name.fit…
+    fitted: set[str]  # names of fits: name.fit…
     changed: set[str]  # of what the code counts or keeps outside of its object, which is no constant
 
     @classmethod

@@ -130,10 +130,10 @@ class Learner(ABC):
         """Return the member as it would be after fitting, for the user to inspect."""
 
     def learn(self, resamples: Sequence[Resample], at: Sequence[Sequence[PointSet]] | None = None) -> Sequence[Fit]:
-        """Learn from many resamples at once, of any studies and replicates; what is learned from one is lazy.
+        """Learn from many resamples at once, of any studies and replicates; learning from one is lazy.
 
         This is where compiled batches and accelerators come in: a learner that gains from many resamples overrides it,
-        and says in `batch` how many replicates it wants. What is learned from a resample must not depend on the others.
+        and sets in `batch` how many replicates it takes. A fit must not depend on the other resamples.
         `at` says for every resample which points its clustering functions will be asked about.
         """
         return [Fit(self, resample) for resample in resamples]
@@ -157,7 +157,7 @@ class Learner(ABC):
         return None if batch is None else score_batch(batch, self.label_batch(learned_again), n_studies, agreements)
 
     def label_batch(self, learned: Sequence[Fit]) -> LabelBatch | None:
-        """Return what labels points for all resamples together; None where there is no such thing, or no resample."""
+        """Return a function that labels points for all resamples together; None where there is none, or no resample."""
         return None
 
 

@@ -346,7 +346,7 @@ def assigned(X: FloatArray, centres: FloatArray, metric: Metric) -> IntArray:
 
 
 def _neighbours_of(rows: IntArray, X: FloatArray, n_neighbours: int, metric: Metric) -> IntArray:
-    """Find the neighbours of some points by all distances, so many rows at once that memory stays small."""
+    """Find the neighbours of some points by all distances, in blocks of rows that keep memory small."""
     parameters = _fixed_by(X, metric, {})
     step = max(1, CELLS // len(X))
     result = np.empty((len(rows), n_neighbours), dtype=np.int64)

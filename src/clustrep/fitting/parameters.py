@@ -152,7 +152,7 @@ def check_metric(metric: object) -> None:
         cdist(some, some, SCIPY_METRICS.get(metric, metric) if isinstance(metric, str) else metric)
     except (ValueError, TypeError):
         raise ParameterError(
-            f"metric must be one that scipy.spatial.distance.cdist knows, or a function of two points; got {metric!r}.",
+            f"metric must be one of scipy.spatial.distance.cdist, or a function of two points; got {metric!r}.",
             parameter="metric",
         ) from None
 
@@ -193,7 +193,7 @@ def n_clusters_parameter(clusterer: Clusterer) -> str | None:
 
 
 def with_n_clusters(clusterer: Clusterer, n_clusters: int) -> Clusterer:
-    """Return a copy of the clusterer that makes so many clusters."""
+    """Return a copy of the clusterer that makes `n_clusters` clusters."""
     parameter = n_clusters_parameter(clusterer)
     if parameter is None:
         raise ParameterError(
@@ -212,7 +212,7 @@ def last_step_parameter(clusterer: Clusterer, parameter: str) -> str | None:
 
 
 def with_starts(clusterer: Clusterer, fewest: int) -> Clusterer:
-    """Return a copy with at least so many random starts; the clusterer itself where it has none, or given ones."""
+    """Return a copy with at least `fewest` random starts; the clusterer itself where it has none, or given ones."""
     prefix = _path_to_last_step(clusterer)
     starts, given = prefix + "n_init", _value(clusterer, prefix + "init")
     if is_function(clusterer) or not _has(clusterer, starts) or not (given is None or isinstance(given, str)):
@@ -552,7 +552,7 @@ def values_by_clusterer(param_grid: object, clusterers: Mapping[str, Clusterer])
             having = {name: values for name in clusterers if named and last_step_parameter(clusterers[name], key)}
         if not having:
             raise ParameterError(
-                f"param_grid names {key!r}, but no clusterer has such a parameter: correct the name, or leave it out.",
+                f"param_grid names {key!r}, but no clusterer has this parameter: correct the name, or leave it out.",
                 parameter="param_grid",
             )
         for name, of_one in having.items():

@@ -47,7 +47,7 @@ from clustrep.types import FloatArray, IntArray
 K = TypeVar("K")
 V = TypeVar("V")
 
-# Up to so many points of a study, the distances between all of them are cached: 32 MB.
+# Up to this number of points of a study, the distances between all of them are cached: 32 MB.
 SHARED_POINTS = 2048
 
 
@@ -89,7 +89,7 @@ class PointSet:
     caches_own: bool = False
     caches_others: bool = False
     _own: dict[str, FloatArray] = field(default_factory=dict)
-    # Weak, so that two sets that know each other's distances are freed as soon as they are not used elsewhere.
+    # Weak, so that two sets that hold each other's distances are freed as soon as they are not used elsewhere.
     _others: Cached[PointSet, dict[str, FloatArray]] = field(default_factory=lambda: Cached())
     _nearest: Cached[PointSet, IntArray] = field(default_factory=lambda: Cached())
 
@@ -261,7 +261,7 @@ class Source:
         return replace(self, root=root)
 
     def rerun(self) -> Source:
-        """Return the same with the studies as they are in every replicate."""
+        """Return the same without resampling, in every replicate."""
         return replace(self, resampling=Rerun())
 
     def draw(self, study: Study, replicate: int, *, second: bool = False) -> Draw:

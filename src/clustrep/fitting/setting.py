@@ -1,4 +1,4 @@
-"""What is prepared once for all resamples of a run, and clustering functions of a finished run."""
+"""Preparation, once for all resamples of a run, and clustering functions of a finished run."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ NUMBERS_PER_SECOND = 5e9
 SAMPLE_SECONDS, PAIR_SECONDS, FIT_SECONDS, NUMBER_SECONDS = 3e-5, 2e-6, 5e-3, 1e-7
 
 
-# Nobody knows how long somebody else's clusterer takes: long enough for the workers that were asked for.
+# The cost of a foreign clusterer is unknown: taken as large enough for the workers that were asked for.
 UNKNOWN_SECONDS = 1.0
 
 
@@ -55,7 +55,7 @@ ROTATION_PAYS = 2
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """What is prepared once, before the first replicate."""
+    """Preparation, once, before the first replicate."""
 
     source: Source
     studies: tuple[Study, ...]
@@ -266,7 +266,7 @@ def _learners(
     """Choose learners: configurations one after the other share one where they can.
 
     in_steps : whether the first steps of pipelines are fitted once for all that have the same, and the last one by a
-        learner of its own
+        learner by itself
     """
     learners: list[Learner] = []
     spaces: dict[str, Spaces] = {}
@@ -312,7 +312,7 @@ def _belongs(configuration: Configuration, learner: Learner) -> bool:
     return first.name == configuration.name or of_series
 
 
-# Configurations stay as they are, and reading a clusterer's parameters takes longer than a small fit: simulated
+# Configurations do not change, and reading a clusterer's parameters takes longer than a small fit: simulated
 # collections are fitted with the same ones, hundreds of times.
 _learner_classes: WeakKeyDictionary[Configuration, type[Learner]] = WeakKeyDictionary()
 

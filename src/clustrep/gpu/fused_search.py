@@ -17,7 +17,7 @@ from clustrep.gpu.row_search import RowSearch
 _jit: Callable[[Any], Any] = triton.jit
 
 ROWS, POINTS = 64, 64
-# Up to so many features differences are as fast as products, and far more exact where neighbours are near.
+# Up to this number of features differences are as fast as products, and far more exact where neighbours are near.
 FEW_FEATURES = 15
 # Units of rounding of numbers of 32 bits and of products of halves, and what a coordinate next to zero loses as halves.
 UNIT_32, UNIT_HALVES, LOST = 2.0**-24, 2.0**-23, 2.0**-22
@@ -25,7 +25,7 @@ UNIT_32, UNIT_HALVES, LOST = 2.0**-24, 2.0**-23, 2.0**-22
 
 @_jit
 def _store_least(least, second, place, nearest_at, least_at, second_at, rows, inside, POINTS: tl.constexpr):  # type: ignore[no-untyped-def]
-    """Reduce what is known by columns, (n_rows, POINTS), to the least of a row, its point, and the second."""
+    """Reduce values by columns, (n_rows, POINTS), to the least of a row, its point, and the second."""
     columns = tl.arange(0, POINTS)[None, :]
     column = tl.argmin(least, axis=1)
     is_least = columns == column[:, None]

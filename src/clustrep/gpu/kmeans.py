@@ -50,10 +50,10 @@ MOST_STARTS = 2**16
 MOST_REPLICATES = 128
 # The largest weight that is kept in one byte.
 BYTE = 255
-# Points whose tables the kernels count at once, each in a table of its own.
+# Points whose tables the kernels count at once, each in another table.
 TABLE_PIECE = 2**14
-# Tables of at most so many points are fitted together; the fits to one that is larger fill a GPU. Bytes of a number
-# in them, in all its precisions.
+# Tables of at most this number of points are fitted together; fits to a larger one fill a GPU. Bytes of a number in
+# them, in all its precisions.
 STACKED_POINTS, STACKED_BYTES = 2**16, 32
 
 
@@ -61,7 +61,7 @@ STACKED_POINTS, STACKED_BYTES = 2**16, 32
 class Fitting:
     """The fits of some members to some samples, with as many starts as each asks for.
 
-    The samples are those of one table of points, or each has a table of its own.
+    The samples are those of one table of points, or each has another table.
 
     Attributes
     ----------
@@ -344,7 +344,7 @@ class DeviceKMeansLearner(KMeansLearner):
         self._together: WeakKeyDictionary[PointSet, Sent] = WeakKeyDictionary()
 
     def steps(self, points: PointSet) -> PlainSteps:
-        """Return what is done with points on the device; they are sent once."""
+        """Return the steps on points of the device; they are sent once."""
         if points not in self._steps:
             self._steps[points] = steps_on(DevicePoints.send(points.X, self.device))
         return self._steps[points]
@@ -501,7 +501,7 @@ class _Scoring:
         return tables_on(steps, *flat).reshape(B, S, M, k, k).transpose(1, 2)
 
     def _scores(self, tables: Any) -> tuple[FloatArray, BoolArray, IntArray]:
-        """Score tables, (B, M, S, k, k): every agreement, whether either side is one block, and the clusters tested."""
+        """Score tables, (B, M, S, k, k): agreements, whether a side is a single cluster, and the clusters tested."""
         shape, k = tables.shape[:3], tables.shape[-1]
         flat = tables.reshape(-1, k, k)
         n_rows, n_columns = ((flat.sum(dim=d) > 0).sum(dim=1) for d in (2, 1))

@@ -2,7 +2,7 @@
 
 Fits are rows of arrays: `centres`, (n_fits, k, n_features), `lengths`, (n_fits, k), the squared lengths of the centres,
 infinite where a fit has fewer than k; `weights`, (n_samples, n_points), of the samples, and `sample`, (n_fits,), says
-which of them a fit belongs to. What is computed for a fit does not depend on the others, but for rounding.
+which of them a fit belongs to. A fit does not depend on the others, but for rounding.
 
 Points are one table with any number of samples, or several tables of equally many points with one sample each: then
 `sample` says whose points a fit sees, too.
@@ -42,7 +42,7 @@ class PlainSteps:
         self.several = points.X.ndim == 3
 
     def _pieces(self, n_fits: int, n_rows: int) -> Iterator[slice]:
-        """Divide the points so that their distances to so many rows of fits are not too many; in whole blocks."""
+        """Divide the points so that their distances to `n_rows` rows of fits fit into memory; in whole blocks."""
         cells = CARD_CELLS if self.points.device == CARD else CELLS
         per_fit = max(n_rows, self.points.n_features) if self.several else n_rows  # of several, each fit has a copy
         step = max(1, cells // max(1, n_fits * per_fit) // BLOCK) * BLOCK

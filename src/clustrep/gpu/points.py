@@ -107,7 +107,7 @@ class DevicePoints:
 
 @dataclass(frozen=True, eq=False)
 class DeviceTables(DevicePoints):
-    """Several tables of equally many points on the device, each in coordinates of its own.
+    """Several tables of equally many points on the device, each in other coordinates.
 
     Attributes
     ----------

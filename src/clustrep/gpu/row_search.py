@@ -18,7 +18,7 @@ Search = Callable[[FloatArray], IntArray]
 
 # Rows that are sent at once; cells of the matrix of products in memory, on the processor and on a GPU.
 ROWS, CELLS, CARD_CELLS = 2**17, 2**20, 2**27
-# Rows farther from the mean than so many times the largest coordinate are left to the processor: halves overflow there.
+# Rows farther from the mean than this times the largest coordinate are left to the processor: halves overflow there.
 MOST_UNITS = 500.0
 UNIT = 2.0**-53  # of rounding
 UNDERFLOW = 2.0**-1000
@@ -103,7 +103,7 @@ class RowSearch:
 
     @cached_property
     def offsets(self) -> Any:
-        """What is added to the products, (n_points,)."""
+        """The summand beside the products, (n_points,)."""
         return self.raised(UNIT, 0.0)
 
     def raised(self, unit: float, lost: float) -> Any:

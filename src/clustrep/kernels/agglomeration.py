@@ -90,7 +90,7 @@ def merge_points(
             state[1] = 1
         x = chain[state[1] - 1]
         before = chain[state[1] - 2] if state[1] > 1 else -1
-        # Numba leaves out what is about an argument that is None only where the question is asked in this way.
+        # Numba omits the branch for an argument that is None only with this form of the condition.
         if centres is not None:
             _ward_row(centres, sizes, x, row)
             spent += n * centres.shape[0]

@@ -161,7 +161,7 @@ def _say_once(sentence: str, **details: object) -> None:
 
 @cache
 def _sources(folder: Path) -> bytes:
-    """Digest the modules of a folder: a kernel holds the code of those that it calls, of which numba knows nothing."""
+    """Digest the modules of a folder: a kernel holds the code of those that it calls, which numba's cache ignores."""
     texts = [path.read_bytes() for path in sorted(folder.glob("*.py"))]
     return hashlib.sha256(b"".join(hashlib.sha256(text).digest() for text in texts)).digest()
 
@@ -193,7 +193,7 @@ class CheckedFiles(IndexDataCacheFile):
 
 
 class KernelFiles(FunctionCache):
-    """Where a kernel is kept: whatever goes wrong with its files, it is compiled instead, and that is said once."""
+    """Where a kernel is cached: whatever goes wrong with its files, it is compiled instead, with one warning."""
 
     def __init__(self, function: Callable[..., Any]):
         super().__init__(function)

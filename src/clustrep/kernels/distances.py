@@ -2,7 +2,7 @@
 
 Tables are turned, (n_rows, n_columns): features as rows, with a row of zeros where their number is odd, which changes
 no bit, and columns of zeros up to whole vectors, without which as much time goes into the rest of each loop.
-Features are added in their order, each rounded once with the sum. Points are taken in tiles: so many at once that they
+Features are added in their order, each rounded once with the sum. Points are taken in tiles that
 stay in the nearest cache while all centres are compared with them.
 """
 

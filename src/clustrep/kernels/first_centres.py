@@ -48,7 +48,7 @@ def choose_centres(
     for i in range(n):
         masses[i], near[i] = weights[i], closest[i]
     spent, cost = 0, n * n_trials
-    # Numba leaves out what is about an argument that is None only where the question is asked in this way.
+    # Numba omits the branch for an argument that is None only with this form of the condition.
     if table is not None:
         cost *= table.shape[0]
     while state[0] < n_starts:

@@ -17,13 +17,13 @@ from clustrep.kernels.lloyd import lloyd_by_distance, lloyd_in_table, squared_le
 from clustrep.kernels.streams import fill_integers, fill_uniforms
 from clustrep.types import BoolArray, FloatArray, IntArray
 
-# What is known about a member, in columns: its number of clusters, starts and iterations, the words of its seeds, the
+# The columns of a member: its number of clusters, starts and iterations, the words of its seeds, the
 # random numbers of a start, and whether its first centres are given.
 CLUSTERS, STARTS, ITERATIONS, WORDS, UNIFORMS, GIVEN = range(6)
-# Where a batch is: the sample, the member, what is being done with it, and the start and centre that are chosen next.
+# Where a batch is: the sample, the member, the step, and the start and centre that are chosen next.
 SAMPLE, MEMBER, PHASE, CHOICE = 0, 1, 2, 3
 BEGIN, CHOOSE, MOVE = 0, 1, 2
-# Iterations that a start takes, roughly: to know when to come up for air between fits.
+# Iterations that a start takes, roughly: decides how often control returns between fits.
 USUAL_ITERATIONS = 15
 # What all starts of a fit need.
 Room = tuple[FloatArray, IntArray, FloatArray, IntArray, FloatArray, IntArray, FloatArray, IntArray, IntArray]
@@ -90,7 +90,7 @@ def fit_samples(
         drawn = weights[sample][rows]
         known = (members, borders, tolerances, words[sample], given, room)
         written = (centres[sample], inertia[sample], n_iter[sample])
-        # Numba leaves out what is about an argument that is None only where the question is asked in this way.
+        # Numba omits the branch for an argument that is None only with this form of the condition.
         if by_feature is not None:
             table = _drawn_points(by_feature, rows)
             variance = _variance(table, drawn) / n_features
@@ -126,7 +126,7 @@ def _fit_members(
     state: IntArray,
     budget: int,
 ) -> int:
-    """Fit all members to one sample; return what is left of the budget, less than nothing where there is more to do."""
+    """Fit all members to one sample; return the rest of the budget, negative where there is more to do."""
     if not math.isfinite(variance):
         state[MEMBER] = len(members)
     while state[MEMBER] < len(members):

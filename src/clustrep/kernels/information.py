@@ -168,7 +168,7 @@ def _expected_of_sorted(rows: FloatArray, columns: FloatArray, totals: FloatArra
     n_slots = 1
     while n_slots < min(2 * rows.size * columns.shape[1], MOST_SLOTS):
         n_slots *= 2
-    memory = np.zeros((n_slots, 4))  # two sizes, the total, and what is expected of their cell
+    memory = np.zeros((n_slots, 4))  # two sizes, the total, and the expectation of their cell
     for t in range(rows.shape[0]):
         row_sizes, column_sizes = rows[t], columns[t]
         i = 0

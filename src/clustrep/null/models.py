@@ -432,7 +432,7 @@ def copula(learned: Learned) -> NullModel:
 def draw_copula(
     scores: GaussianModel, ordered_tables: Sequence[FloatArray], rng: np.random.Generator
 ) -> list[FloatArray]:
-    """Draw normal scores, and give every feature the quantiles of its own values."""
+    """Draw normal scores, and give every feature the quantiles of its values."""
     tables = []
     for z, structure, ordered in zip(scores.draw(rng), scores.structures, ordered_tables, strict=True):
         sd = np.sqrt(structure.noise + structure.extra @ structure.axes**2)
@@ -528,5 +528,5 @@ def null_model_of(null: str | Sampler, studies: Sequence[Study], rotation: Rotat
     return partial(draw_in_units, NULLS[null](scaled), exponent)
 
 
-# What is learned from coordinates serves all models that are tried one after another.
+# One fit to coordinates serves all models that are tried one after another.
 _learned: WeakKeyDictionary[Rotation, Learned] = WeakKeyDictionary()

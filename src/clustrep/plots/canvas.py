@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
 
-# The grey of what is missing: lighter than the darkest and darker than the page.
+# The grey of missing values: lighter than the darkest and darker than the page.
 MISSING = "0.88"
 # Ticks of an axis one column wide at 7 points; letters of a name there; points that can be read in print.
 MOST_TICKS, LONGEST_NAME, SMALLEST_IN_CELLS = 15, 32, 6.0
@@ -237,7 +237,7 @@ def evenly(n: int, at_most: int) -> list[int]:
 
 
 def score_colours() -> Colormap:
-    """Viridis, with grey for what is missing."""
+    """Viridis, with grey for missing values."""
     from matplotlib import colormaps
 
     return colormaps[SCORES].with_extremes(bad=MISSING)

@@ -59,7 +59,7 @@ def known_columns() -> dict[str, Column]:
 
 
 def _known(table: str, column: str) -> Column:
-    """Return how a column is written: as in this kind of table, where it has a line of its own, else as in all."""
+    """Return how a column is written: as in this kind of table, where it has a line there, else as in all."""
     known = known_columns()
     return known.get(f"{table}.{column}") or known.get(column) or Column()
 

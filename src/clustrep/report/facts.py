@@ -35,7 +35,7 @@ ENTRY = ("study", "status", "n", "share", "replicability", "low", "high")
 
 
 class Story:
-    """The sections of a report as they are told: plain facts, and the figures by their names."""
+    """The sections of a report in order: plain facts, and the figures by their names."""
 
     def __init__(self) -> None:
         self.sections: list[dict[str, Any]] = []
@@ -286,7 +286,7 @@ def _embedded(analysis: Analysis) -> Table:
 
 
 def _tell_result(story: Story, result: Any, number: int, material: Material) -> None:
-    """Show a result in a section of its own: its drawing where there is one, and its table."""
+    """Show a result in one section: its drawing where there is one, and its table."""
     kind = type(result).__name__
     name, title = f"{kind.lower()}-{number}", words.SECTIONS.get(kind, kind)
     if isinstance(result, ClusterTree):

@@ -97,7 +97,7 @@ def clusters_text(cards: Sequence[Mapping[str, Any]]) -> str:
 # ---------------------------------------------------------------------------------------------------------------------
 # Markdown
 
-# What would be read as markup where a name has it; "n_resamples", "p < 0.05" and "R&D" stay as they are.
+# What would be read as markup where a name has it; "n_resamples", "p < 0.05" and "R&D" stay unchanged.
 MARKUP = re.compile(r"[\\`*\[\]~|]|(?<!\w)_|_(?!\w)")
 TAG = re.compile(r"<(?=[A-Za-z/!?])")
 ENTITY = re.compile(r"&(?=#?\w+;)")

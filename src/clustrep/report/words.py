@@ -145,7 +145,7 @@ SCALES = {
 }
 NOISE = {
     "drop": "Points that either clustering calls noise were omitted.",
-    "singletons": "Every point that a clustering calls noise was counted as a cluster of its own.",
+    "singletons": "Every point that a clustering calls noise was counted as a separate cluster.",
 }
 LIKE_THE_STUDIES = (
     "with the size, mean and covariance of each study, as far as these can be distinguished from the other studies' "
@@ -171,12 +171,12 @@ CITATION = (
 # ---------------------------------------------------------------------------------------------------------------------
 # How a result was made
 
-# Of provenance; what is not listed with the other parameters.
+# Of provenance: not listed with the other parameters.
 LISTED_APART = ("seed", "versions", "studies", "clusterers")
 
 
 def settings_of(provenance: Provenance) -> dict[str, str]:
-    """Return the parameters of a run, as they are listed."""
+    """Return the parameters of a run, as listed."""
     return {name: str(value).strip("'") for name, value in provenance.items() if name not in LISTED_APART}
 
 
@@ -234,7 +234,7 @@ def methods_of(
 def studies_as_read(
     studies: Mapping[str, Mapping[str, Any]], findings: Findings | None
 ) -> dict[str, Mapping[str, Any]]:
-    """Return what is known of each study: of findings of one study, whose random halves are compared, of the whole."""
+    """Return the facts about each study: of findings of one study, whose random halves are compared, of the whole."""
     if findings is None or len(findings.names) > 1 or not studies:
         return dict(studies)
     half = next(iter(studies.values()))

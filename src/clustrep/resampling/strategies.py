@@ -651,7 +651,7 @@ def _members(draw: Draw, key: str) -> list[IntArray]:
     if key not in draw.groups:
         there = f"; it has {', '.join(map(repr, draw.groups))}" if draw.groups else ""
         raise ParameterError(
-            f"groups={key!r}, but study {draw.study!r} has no such units{there}: pass them with "
+            f"groups={key!r}, but study {draw.study!r} has no groups of this name{there}: pass them with "
             f"Studies.from_anndata(..., groups={key!r}) or studies.with_groups({{...}}).",
             parameter="groups",
         )

@@ -43,7 +43,7 @@ class Separation(Saved):
     near_depth : ndarray of shape (n_tried,)
         The same between the facing halves of the clusters; NaN where no density valley is significant.
     strength : ndarray of shape (n_tried,)
-        Prediction strength across studies: of the pairs of samples of one study in one piece, the share that stays
+        Prediction strength across studies: of the pairs of samples of one study in one part, the share that stays
         together when pieces are learned from the other studies; of the worst piece.
     evidence : ndarray of shape (n_tried,)
         −log p · k · strength³, by which the clustering is chosen; 0 where it shows no clusters.

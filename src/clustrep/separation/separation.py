@@ -109,7 +109,7 @@ def density_valleys(
     -----
     The test of one pair in one study is exact. The p-value of a number of pieces sums over all pairs and studies; the
     study's own shift, the width of the tube around a line and the overlap of windows make it approximate. How often
-    "separated" is said of unimodal data was simulated for many kinds of data: docs/exam.md.
+    unimodal data are called "separated" was simulated for many kinds of data: docs/exam.md.
 
     The number of clusters is that of the clustering with the highest −log p · k · strength³, where k is its
     number of pieces and strength the prediction strength across studies (Tibshirani and Walther 2005, with studies in
@@ -375,7 +375,7 @@ def cut_of(X: FloatArray, study: IntArray, by_pool: Sequence[IntArray | Failed],
 def _strength(reference: IntArray, predicted: IntArray, study: IntArray, m: int) -> float:
     """Return the prediction strength across studies, of the worst of m pieces.
 
-    Of the pairs of samples of one study in one piece, it is the share that is still in one piece when the pieces are
+    Of the pairs of samples of one study in one part, it is the share that is still in one part when the parts are
     learned from the other studies.
     """
     known = (reference >= 0) & (predicted >= 0)

@@ -55,7 +55,7 @@ BATCH = 2**22
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# what is asked about one study
+# questions about one study
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,7 +196,7 @@ def _labels_of(labels: Any, study: Study) -> Labels:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# what is learned in a resample: from which samples, and which sets of samples each clustering function labels
+# a fit to a resample: its samples, and which sets of samples each clustering function labels
 
 Parts: TypeAlias = list[tuple[Resample, Sequence[PointSet]]]
 Splitting: TypeAlias = Callable[[Setting, int], Parts]

@@ -56,7 +56,7 @@ class Stability(Resampled, Failing, Saved):
     Attributes
     ----------
     index : {"matching", "inclusion", "jaccard", "r", "d", "in_group"}
-        What is measured in every resample: how well a cluster is found again, or its in-group proportion there.
+        The quantity of every resample: how well a cluster is found again, or its in-group proportion there.
     relative : bool
         Whether "matching" is divided by the number of samples, "d" by the size of each cluster.
     clusterer : str
@@ -257,7 +257,7 @@ class Sensitivity(Stability):
     Attributes
     ----------
     index : {"matching", "inclusion", "jaccard", "r", "d"}
-        What is measured: see `Stability`.
+        The quantity: see `Stability`.
     relative : bool
         Whether "matching" is divided by the number of samples, "d" by the size of each cluster.
     clusterer : str

@@ -10,6 +10,7 @@ import pytest
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from tests.agreement.table_agreements.cases import BY_DEFINITION, NAMES, every_agreement
 from tests.helpers import by_two, configured
+from tests.sentences import refused, warned
 
 import clustrep as cr
 from clustrep.errors import AllReplicatesFailed, ParameterError, ReplicateWarning
@@ -111,7 +112,7 @@ def test_many_noise_points_are_one_block_or_a_block_each(name):
 @every_agreement
 def test_nothing_but_noise_is_a_failed_replicate(name):
     labels = {"first": [-1] * 6, "second": [0, 0, 0, 1, 1, 1]}
-    with pytest.raises(AllReplicatesFailed, match="fewer than two samples left after dropping noise"):
+    with refused(AllReplicatesFailed):
         cr.replicability(
             None,
             {"first": FIRST, "second": SECOND},
@@ -316,7 +317,7 @@ def test_a_clusterer_that_sometimes_fails_leaves_the_other_scores(cloud):
             raise ValueError("not today")
         return (X[:, 0] > 1).astype(int)
 
-    with pytest.warns(ReplicateWarning, match=r"failed and .* omitted: ValueError: not today"):
+    with warned(ReplicateWarning):
         results = cr.replicability(moody, cloud, agreement=NAMES, n_resamples=3, rng=0, diagonal=False)
     for result in results.values():
         missing = np.isnan(result.distribution[:, [0, 1], [1, 0]])

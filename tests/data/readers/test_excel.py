@@ -9,6 +9,7 @@ import zipfile
 import numpy as np
 import pytest
 from tests.data.readers.examples import FEATURES, FRAME, SAMPLES, VALUES, assert_is_the_frame, only, write
+from tests.sentences import refused, warned
 
 import clustrep as cr
 from clustrep.errors import DataError, DataWarning
@@ -48,18 +49,18 @@ class TestWorkbooks:
     def test_sheets_are_named_in_the_path_and_are_studies(self, workbook):
         other = [["id", "ERBB2", "ESR1"], ["v1", 1.5, 2.5], ["v2", 3.5, 4.5]]
         path = workbook("cohorts.xlsx", Mainz=ROWS, VDX=other, Legend=[["some words"]])
-        with pytest.raises(DataError, match=r"has 3 sheets \(Mainz, VDX, Legend\): name .* as in cohorts\.xlsx:Mainz"):
+        with refused(DataError):
             cr.Studies.read(path)
         studies = cr.Studies.read(f"{path}:Mainz", f"{path}:VDX")
         assert studies.names == ("Mainz", "VDX")
         assert_is_the_frame(studies["Mainz"])
         np.testing.assert_array_equal(studies["VDX"].X, [[2.5, 1.5], [4.5, 3.5]])
-        with pytest.raises(DataError, match=r"has no sheet 'mainz'; there are Mainz, VDX, Legend\. Did you mean"):
+        with refused(DataError):
             cr.Studies.read(f"{path}:mainz")
 
     def test_other_files_have_no_sheets(self, tmp_path):
         path = write(tmp_path, GERMAN, "mainz.csv")
-        with pytest.raises(DataError, match=r"is delimited text, and has no sheets: leave :1 out"):
+        with refused(DataError):
             cr.Studies.read(f"{path}:1")
 
     def test_cells_are_what_they_are_in_excel(self, workbook):
@@ -67,17 +68,17 @@ class TestWorkbooks:
         path = workbook(
             a=[["id", "x", "y", "type"], [101, 0.1, "8,5", "A"], [102, 2.5, "1,25", "B"], [103, 3, "2", None]]
         )
-        with pytest.warns(DataWarning, match=r"1 sample of 3 without a label: 'unknown'"):
+        with warned(DataWarning):
             study = only(path, label="type")
         assert study.labels.tolist() == ["A", "B", "unknown"]
         assert study.samples == ("101", "102", "103")
         np.testing.assert_array_equal(study.X, [[0.1, 8.5], [2.5, 1.25], [3, 2]])
-        with pytest.raises(DataError, match=r"1 missing value .* sample '102', feature 'x'"):
+        with refused(DataError):
             cr.Studies.read(workbook(a=[["id", "x"], [101, 0.5], [102, "#N/A"], [103, 1.5]]))
 
     def test_gene_names_that_excel_has_made_dates_are_named(self, workbook):
         rows = [["id", "ESR1", datetime.date(2024, 9, 2)], ["m1", 1.5, 2.5], ["m2", 3.5, 4.5]]
-        with pytest.raises(DataError, match=r"dates among its names \(2024-09-02\).*SEPT2"):
+        with refused(DataError):
             cr.Studies.read(workbook(a=rows))
 
     def test_damage_is_refused_or_changes_nothing(self, workbook, tmp_path, rng):
@@ -92,7 +93,7 @@ class TestWorkbooks:
             assert_is_the_frame(study)
 
     def test_an_empty_workbook_is_empty(self, workbook):
-        with pytest.raises(DataError, match=r"mainz\.xlsx is empty"):
+        with refused(DataError):
             cr.Studies.read(workbook(a=[]))
 
 
@@ -108,13 +109,13 @@ class TestDecimalCommas:
     def test_one_cell_decides_for_those_that_may_hold_thousands(self, tmp_path):
         study = only(write(tmp_path, "id;a;b\nm1;1,698;2,5\nm2;893;3,25\n", "mainz.csv"))
         np.testing.assert_array_equal(study.X, [[1.698, 2.5], [893, 3.25]])
-        with pytest.raises(DataError, match=r"comma may be a thousands separator or a decimal comma"):
+        with refused(DataError):
             cr.Studies.read(write(tmp_path, "id;a;b\nm1;1,698;2\nm2;8,933;3\n", "mainz.csv"))
 
     @pytest.mark.parametrize("cell", ["1.698", "14.2"])
     def test_points_beside_them_are_refused(self, tmp_path, cell):
         content = GERMAN.replace("13,0", cell)
-        with pytest.raises(DataError, match=rf"decimal commas \('8,5'\) and points in numbers \('{cell}'\)"):
+        with refused(DataError):
             cr.Studies.read(write(tmp_path, content, "mainz.csv"))
 
     def test_names_keep_their_commas(self, tmp_path):
@@ -140,19 +141,19 @@ class TestZip:
         assert_is_the_frame(only(write(tmp_path, packed, "mainz")))
 
     def test_several_files_are_refused(self, tmp_path):
-        with pytest.raises(DataError, match=r"zip file that holds 2 files \(a\.csv, b\.csv\): pack one"):
+        with refused(DataError):
             cr.Studies.read(write(tmp_path, zipped(**{"a.csv": "x", "b.csv": "y"}), "mainz.zip"))
 
     def test_damage_is_refused(self, tmp_path):
         packed = zipped(**{"a.csv": GERMAN})
         damaged = packed[:45] + bytes([packed[45] ^ 1]) + packed[46:]
         for content in (packed[:-30], damaged, b"PK\x03\x04" + bytes(50)):
-            with pytest.raises(DataError, match=r"damaged zip file"):
+            with refused(DataError):
                 cr.Studies.read(write(tmp_path, content, "mainz.zip"))
 
 
 def test_a_comment_among_the_samples_is_refused(tmp_path):
     content = FRAME.to_csv(index_label="id") + "#m4,1.5,2.5\n"
-    with pytest.raises(DataError, match=r"1 line that begins with # among those of its table \(#m4\)"):
+    with refused(DataError):
         cr.Studies.read(write(tmp_path, content, "mainz.csv"))
     assert only(write(tmp_path, "id,a\n#1,0.5\n#2,1.5\n", "mainz.csv")).samples == ("#1", "#2")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from tests.data.readers.examples import (
     only,
     write,
 )
+from tests.sentences import refused
 
 import clustrep as cr
 from clustrep.errors import DataError
@@ -55,32 +57,25 @@ def test_characteristics_belong_to_samples_not_to_places(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "label", "sentence"),
+    ("content", "label"),
     [
-        pytest.param(SERIES, "ER", r"No study has a column 'ER'.*there are age, drug, er status, grade", id="no label"),
-        pytest.param(SERIES, "drug", r"geo\.txt has more than one 'drug' for 1 sample: 'm2'", id="two labels"),
-        pytest.param(SERIES.replace("13.0", "null"), None, r"missing value .* sample 'm2', feature 'ESR1'", id="null"),
-        pytest.param(SERIES.replace("13.0", ""), None, r"1 missing value .* sample 'm2', feature 'ESR1'", id="empty"),
-        pytest.param(SERIES.replace("13.0", "P"), None, r"non-numeric value: 'P' at sample 'm2'", id="text"),
-        pytest.param(SERIES.partition("!series_matrix_table_end")[0], None, r"geo\.txt .* is cut off", id="no end"),
-        pytest.param(SERIES[: SERIES.index('"ERBB2"') + 9], None, r"is cut off: .*Download it", id="cut in a row"),
-        pytest.param(SERIES.partition("!series_matrix_table_begin")[0], None, r"is cut off", id="no table"),
-        pytest.param(SERIES.replace("\t2.0\n", "\n"), None, r"geo\.txt has 4 cells .* but 3 in line 15: ", id="short"),
-        pytest.param(SERIES.replace("13.0", "13.0\t1"), None, r"geo\.txt has 5 cells", id="a row too long"),
-        pytest.param(SERIES.replace('"ERBB2"', '"ESR1"'), None, r"duplicate feature name: 'ESR1'", id="features"),
-        pytest.param(
-            SERIES.replace('"ID_REF"\t"m1"\t"m2"', '"ID_REF"\t"m1"\t"m1"'), None, r"duplicate sample name", id="samples"
-        ),
-        pytest.param(
-            "\n".join(line for line in SERIES.split("\n") if not line.startswith(('"ESR1"', '"ERBB2"'))),
-            None,
-            r"without values.*supplementary file",
-            id="no values",
-        ),
+        pytest.param(SERIES, "ER", id="no label"),
+        pytest.param(SERIES, "drug", id="two labels"),
+        pytest.param(SERIES.replace("13.0", "null"), None, id="null"),
+        pytest.param(SERIES.replace("13.0", ""), None, id="empty"),
+        pytest.param(SERIES.replace("13.0", "P"), None, id="text"),
+        pytest.param(SERIES.partition("!series_matrix_table_end")[0], None, id="no end"),
+        pytest.param(SERIES[: SERIES.index('"ERBB2"') + 9], None, id="cut in a row"),
+        pytest.param(SERIES.partition("!series_matrix_table_begin")[0], None, id="no table"),
+        pytest.param(SERIES.replace("\t2.0\n", "\n"), None, id="short"),
+        pytest.param(SERIES.replace("13.0", "13.0\t1"), None, id="a row too long"),
+        pytest.param(SERIES.replace('"ERBB2"', '"ESR1"'), None, id="features"),
+        pytest.param(SERIES.replace('"ID_REF"\t"m1"\t"m2"', '"ID_REF"\t"m1"\t"m1"'), None, id="samples"),
+        pytest.param(re.sub('(?m)^"(ESR1|ERBB2)".*\n', "", SERIES), None, id="no values"),
     ],
 )  # fmt: skip
-def test_a_series_matrix_that_is_no_study_gets_its_sentence(tmp_path, content, label, sentence):
-    with pytest.raises(DataError, match=sentence):
+def test_a_series_matrix_that_is_no_study_gets_its_sentence(tmp_path, content, label):
+    with refused(DataError):
         cr.Studies.read(write(tmp_path, content, "geo.txt"), label=label)
 
 

@@ -22,6 +22,7 @@ from tests.data.readers.examples import (
     only,
     write,
 )
+from tests.sentences import refused, warned
 
 import clustrep as cr
 from clustrep.data.readers import h5ad as h5ad_reader
@@ -142,13 +143,13 @@ def test_numbers_that_anndata_gives_are_no_names(h5ad):
 def test_a_file_without_x_has_its_embedding(h5ad):
     path = h5ad(make(None, layers={}, var=pd.DataFrame(index=[])))
     np.testing.assert_array_equal(only(path, rep="X_pca").X, PCA)
-    with pytest.raises(DataError, match=r"cells\.h5ad has no 'X'; use as rep one of X_pca\."):
+    with refused(DataError):
         cr.Studies.read(path)
 
 
 def test_embeddings_of_several_files_are_warned_about(h5ad):
     paths = h5ad(make()), h5ad(make(obs=make().obs.rename("other {}".format)), "other.h5ad")
-    with pytest.warns(DataWarning, match=r"'X_pca' of .*cells\.h5ad, .*other\.h5ad is taken as one space.*together"):
+    with warned(DataWarning):
         cr.Studies.read(*paths, rep="X_pca")
     cr.Studies.read(*paths, rep="counts", label=False)
 
@@ -156,10 +157,10 @@ def test_embeddings_of_several_files_are_warned_about(h5ad):
 def test_h5ad_the_wrong_way_round_and_a_probable_label_are_noticed(h5ad, tmp_path):
     genes_in_rows = make().T
     text = pd.DataFrame(CELLS, columns=list(GENES), index=[f"p{i}" for i in range(6)]).to_csv()
-    with pytest.raises(DataError, match=r"'cells' is probably the wrong way round"):
+    with refused(DataError):
         cr.Studies.read(h5ad(genes_in_rows), write(tmp_path, text, "text.csv"))
     classes = make(np.column_stack([CELLS[:, 1:], [1, 2] * 3]))
-    with pytest.raises(DataError, match=r"Feature 'LYZ' of study 'cells' is probably a class label"):
+    with refused(DataError):
         cr.Studies.read(h5ad(classes))
     repeated = make(
         np.tile(classes.X, (2, 1)),
@@ -167,9 +168,13 @@ def test_h5ad_the_wrong_way_round_and_a_probable_label_are_noticed(h5ad, tmp_pat
         obsm={},
         layers={},
     )
-    with pytest.warns(DataWarning, match=r"Feature 'LYZ' of study '[ab]' is probably a class label"):
+    with warned(DataWarning):
         cr.Studies.from_anndata(repeated, "half")
     cr.Studies.from_anndata(repeated, "half", label=False)
+
+
+def donors(*names):
+    return {"obs": pd.DataFrame({"donor": names}, index=list(BARCODES))}
 
 
 def twice(names):
@@ -178,36 +183,31 @@ def twice(names):
 
 @pytest.mark.filterwarnings("ignore:.*names are not unique")
 @pytest.mark.parametrize(
-    ("changes", "options", "sentence"),
+    ("changes", "options"),
     [
-        pytest.param({}, {"study_key": "doner"}, r"no column 'doner' in obs.*donor, type, depth.*'donor'\?", id="key"),
-        pytest.param({}, {"rep": "X_pac"}, r"no 'X_pac'; use as rep one of X, X_pca, counts\. Did.*'X_pca'", id="rep"),
-        pytest.param({}, {"label": "typ"}, r"No study has a column 'typ'.*depth, donor, type.*'type'\?", id="label"),
-        pytest.param({"obs": pd.DataFrame({"donor": ["a", None, "b", None, "a", "b"]}, index=list(BARCODES))},
-                     {"study_key": "donor"}, r"2 samples without a study: 'donor' is missing", id="missing study"),
-        pytest.param({"obs": pd.DataFrame({"donor": [*"aaaaa", "b"]}, index=list(BARCODES))},
-                     {"study_key": "donor"}, r"Study 'b' has 1 sample: at least 2", id="one cell"),
-        pytest.param({"obs": pd.DataFrame({"donor": [*"aaa", " ", " ", " "]}, index=list(BARCODES))},
-                     {"study_key": "donor"}, r"3 samples without a study: 'donor'", id="blank study"),
-        pytest.param({"obs": pd.DataFrame(index=list(BARCODES))}, {"study_key": "donor"},
-                     r"no column 'donor' in obs to tell the studies apart\.$", id="no columns"),
-        pytest.param({"obs": pd.DataFrame(index=list(BARCODES))}, {"label": "type"},
-                     r"No study has a column 'type' to take labels from\.$", id="no columns, label"),
-        pytest.param({"var": twice(GENES)}, {}, r"1 duplicate feature name: 'CD3D'.*var_names_make_unique", id="genes"),
-        pytest.param({"obs": twice(BARCODES)}, {}, r"1 duplicate sample name: 'u'.*obs_names_make_unique", id="cells"),
-        pytest.param({"obsm": {"deep": np.ones((6, 2, 2))}}, {"rep": "deep"}, r"array of \(6, 2, 2\)", id="3D"),
-        pytest.param({"matrix": np.where(CELLS == 1, np.nan, CELLS)}, {}, r"sample 'u', feature 'MS4A1'", id="missing"),
+        pytest.param({}, {"study_key": "doner"}, id="key"),
+        pytest.param({}, {"rep": "X_pac"}, id="rep"),
+        pytest.param({}, {"label": "typ"}, id="label"),
+        pytest.param(donors("a", None, "b", None, "a", "b"), {"study_key": "donor"}, id="missing study"),
+        pytest.param(donors(*"aaaaab"), {"study_key": "donor"}, id="one cell"),
+        pytest.param(donors(*"aaa   "), {"study_key": "donor"}, id="blank study"),
+        pytest.param({"obs": pd.DataFrame(index=list(BARCODES))}, {"study_key": "donor"}, id="no columns"),
+        pytest.param({"obs": pd.DataFrame(index=list(BARCODES))}, {"label": "type"}, id="no columns, label"),
+        pytest.param({"var": twice(GENES)}, {}, id="genes"),
+        pytest.param({"obs": twice(BARCODES)}, {}, id="cells"),
+        pytest.param({"obsm": {"deep": np.ones((6, 2, 2))}}, {"rep": "deep"}, id="3D"),
+        pytest.param({"matrix": np.where(CELLS == 1, np.nan, CELLS)}, {}, id="missing"),
     ],
 )  # fmt: skip
-def test_h5ad_that_is_no_study_gets_its_sentence(h5ad, changes, options, sentence):
-    with pytest.raises(DataError, match=sentence):
+def test_h5ad_that_is_no_study_gets_its_sentence(h5ad, changes, options):
+    with refused(DataError):
         cr.Studies.read(h5ad(make(**changes)), **options)
 
 
 def test_empty_h5ad_gets_its_sentence(h5ad):
-    with pytest.raises(DataError, match="Study 'cells' has 0 samples"):
+    with refused(DataError):
         cr.Studies.read(h5ad(make()[:0].copy()))
-    with pytest.raises(DataError, match="Study 'cells' has no features"):
+    with refused(DataError):
         cr.Studies.read(h5ad(make()[:, :0].copy()))
 
 
@@ -215,9 +215,7 @@ def test_empty_h5ad_gets_its_sentence(h5ad):
 def test_a_table_too_large_for_the_memory_is_refused_with_the_remedy(h5ad, monkeypatch, dress):
     path = h5ad(make(dress(CELLS)))
     monkeypatch.setattr(h5ad_reader, "available_memory", lambda: CELLS.nbytes - 1)
-    with pytest.raises(
-        DataError, match=r"6 cells by 4 features, 0\.0 GB as a dense .*: use rep='X_pca', or list fewer in features"
-    ):
+    with refused(DataError):
         cr.Studies.read(path)
     assert only(path, rep="X_pca").X.shape == (6, 2)
     assert only(path, features=["LYZ", "CD3D"]).X.shape == (6, 2)
@@ -229,14 +227,14 @@ def test_a_table_too_large_for_temporary_files_is_refused_with_the_remedy(h5ad, 
     path = h5ad(make())
     usage = shutil.disk_usage(path.parent)._replace(free=CELLS.nbytes - 1)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
-    with pytest.raises(DataError, match=r"0\.0 GB are free in the folder of temporary files, .*TMPDIR"):
+    with refused(DataError):
         cr.Studies.read(path)
 
 
 def test_a_large_sparse_table_is_refused_before_it_is_dense():
     adata = pytest.importorskip("anndata").AnnData(scipy.sparse.csr_matrix((300_000, 300_000)))
     adata.obs["donor"] = "d"
-    with pytest.raises(DataError, match=r"The AnnData holds 300,000 cells by 300,000 features, 670\.6 GB"):
+    with refused(DataError):
         cr.Studies.from_anndata(adata, "donor")
 
 
@@ -327,31 +325,31 @@ def test_features_that_have_no_names_are_chosen_by_number(h5ad):
 
 
 @pytest.mark.parametrize(
-    ("features", "error", "sentence"),
+    ("features", "refusal"),
     [
-        (["LYZ", "CD3"], DataError, r"has no feature 'CD3'; there are CD3D, MS4A1, NKG7, LYZ\. Did you mean 'CD3D'"),
-        ([], ParameterError, r"features must be a sequence of at least one feature name, got \[\]"),
-        ("LYZ", ParameterError, r"features must be a sequence of at least one feature name, got 'LYZ'"),
-        ([1, 2], ParameterError, r"features must be names"),
-        (["LYZ", "LYZ"], ParameterError, r"feature needs a name of its own, but 'LYZ' came twice"),
+        (["LYZ", "CD3"], (DataError,)),
+        ([], (ParameterError, "features")),
+        ("LYZ", (ParameterError, "features")),
+        ([1, 2], (ParameterError, "features")),
+        (["LYZ", "LYZ"], (ParameterError, "features")),
     ],
 )
-def test_features_that_there_are_not_get_their_sentence(h5ad, features, error, sentence):
-    with pytest.raises(error, match=sentence):
+def test_features_that_there_are_not_get_their_sentence(h5ad, features, refusal):
+    with refused(*refusal):
         cr.Studies.read(h5ad(make()), features=features)
-    with pytest.raises(error, match=sentence):
+    with refused(*refusal):
         cr.Studies.from_anndata(make(), "donor", features=features)
 
 
 def test_features_that_a_text_file_lacks_get_their_sentence(tmp_path):
-    with pytest.raises(ParameterError, match=r"no feature of study 'mainz' 'ESR'.*Did you mean 'ESR1'"):
+    with refused(ParameterError, "features"):
         cr.Studies.read(write(tmp_path, FRAME.to_csv(), "mainz.csv"), features=["ESR"])
 
 
 @pytest.mark.parametrize("keep", [6, 8, 700, -1000])
 def test_damaged_h5ad_is_refused_in_one_sentence(h5ad, tmp_path, keep):
     damaged = write(tmp_path, h5ad(make()).read_bytes()[:keep], "half.h5ad")
-    with pytest.raises(DataError, match=r"half\.h5ad is an HDF5 file that is damaged") as caught:
+    with refused(DataError) as caught:
         cr.Studies.read(damaged)
     assert_stands_alone(caught)
 
@@ -362,7 +360,7 @@ def test_h5ad_that_anndata_refuses_is_refused_in_one_sentence(h5ad):
     path = h5ad(make())
     with h5py.File(path, "a") as file:
         file["obs"].attrs["encoding-version"] = "99.0.0"
-    with pytest.raises(DataError, match=r"cells\.h5ad is an HDF5 file that is damaged.*update anndata") as caught:
+    with refused(DataError) as caught:
         cr.Studies.read(path)
     assert_stands_alone(caught)
 
@@ -377,7 +375,7 @@ def test_a_table_damaged_inside_an_h5ad_file_is_refused_in_one_sentence(h5ad):
     content = bytearray(path.read_bytes())
     content[chunk.byte_offset : chunk.byte_offset + chunk.size] = bytes(chunk.size)
     path.write_bytes(content)
-    with pytest.raises(DataError, match=r"cells\.h5ad is an HDF5 file that is damaged") as caught:
+    with refused(DataError) as caught:
         cr.Studies.read(path)
     assert_stands_alone(caught)
 
@@ -386,50 +384,50 @@ def test_hdf5_that_is_not_h5ad_is_refused(tmp_path):
     h5py = pytest.importorskip("h5py")
     with h5py.File(tmp_path / "other.h5", "w") as file:
         file["matrix"] = CELLS
-    with pytest.raises(DataError, match=r"other\.h5 is an HDF5 file without obs and var"):
+    with refused(DataError):
         cr.Studies.read(tmp_path / "other.h5")
 
 
 def test_h5ad_needs_anndata(h5ad, monkeypatch):
     path = h5ad(make())
     monkeypatch.setitem(sys.modules, "anndata", None)
-    with pytest.raises(DataError, match=r'cells\.h5ad .* pip install "clustrep\[anndata\]"') as caught:
+    with refused(DataError) as caught:
         cr.Studies.read(path)
     assert_stands_alone(caught)
 
 
 @pytest.mark.parametrize(
-    ("adata", "error", "sentence"),
+    ("adata", "error"),
     [
-        (FRAME, DataError, r"from_anndata takes an AnnData, got DataFrame\."),
-        ("cells.h5ad", DataError, r"from_anndata takes an AnnData, got str: read files with Studies\.read"),
-        (None, DataError, r"got NoneType"),
+        (FRAME, DataError),
+        ("cells.h5ad", DataError),
+        (None, DataError),
     ],
 )
-def test_from_anndata_takes_an_anndata(adata, error, sentence):
-    with pytest.raises(error, match=sentence):
+def test_from_anndata_takes_an_anndata(adata, error):
+    with refused(error):
         cr.Studies.from_anndata(adata, "donor")
 
 
 @pytest.mark.parametrize(
-    ("options", "sentence"),
+    "options",
     [
-        ({"study_key": None}, r"study_key must be a name, got None"),
-        ({"study_key": ""}, r"study_key must be a name, got ''"),
-        ({"study_key": "donor", "rep": 3}, r"rep must be a name, got 3"),
-        ({"study_key": "donor", "label": 3}, r"label must be the name of a column"),
-        ({"study_key": "donor", "scale": "log"}, r"scale must be one of"),
+        {"study_key": None},
+        {"study_key": ""},
+        {"study_key": "donor", "rep": 3},
+        {"study_key": "donor", "label": 3},
+        {"study_key": "donor", "scale": "log"},
     ],
 )
-def test_from_anndata_checks_its_parameters(options, sentence):
-    with pytest.raises(ParameterError, match=sentence):
+def test_from_anndata_checks_its_parameters(options):
+    with refused(ParameterError, [*options][-1]):
         cr.Studies.from_anndata(make(), **options)
 
 
 def test_from_anndata_needs_a_column_and_a_table_that_there_are():
-    with pytest.raises(DataError, match=r"The AnnData has no column 'batch' in obs to tell the studies apart; there"):
+    with refused(DataError):
         cr.Studies.from_anndata(make(), "batch")
-    with pytest.raises(DataError, match=r"The AnnData has no 'X_umap'; use as rep one of X, X_pca, counts"):
+    with refused(DataError):
         cr.Studies.from_anndata(make(), "donor", "X_umap")
-    with pytest.raises(DataError, match=r"No study has a column 'typ'.*Did you mean 'type'"):
+    with refused(DataError):
         cr.Studies.from_anndata(make(), "donor", label="typ")

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.data.readers.examples import CSV, SERIES, assert_is_the_frame, only, write
+from tests.sentences import refused
 
 import clustrep as cr
 from clustrep.errors import DataError
@@ -30,13 +31,13 @@ from clustrep.errors import DataError
     ],
 )
 def test_points_that_may_separate_thousands_are_refused(tmp_path, content):
-    with pytest.raises(DataError, match=r"mainz\.csv has semicolons .* beside '893': the point may separate thousands"):
+    with refused(DataError):
         cr.Studies.read(write(tmp_path, content, "mainz.csv"), label=False)
 
 
 def test_points_that_may_separate_thousands_in_a_turned_table_are_refused(tmp_path):
     path = write(tmp_path, "gene;a;b;c\nESR1;1.698;893;2.001\nERBB2;5;7;9\n", "mainz.csv")
-    with pytest.raises(DataError, match=r"'1\.698' beside '893': the point may separate thousands"):
+    with refused(DataError):
         cr.Studies.read(path, transpose=True)
 
 
@@ -57,7 +58,7 @@ def test_points_that_are_decimal_are_read(tmp_path, content, value):
 
 def test_the_remedies_for_thousands_can_be_followed(tmp_path):
     content = "id;ESR1;ERBB2\na;1.698;5\nb;893;7\nc;2.001;9\n"
-    with pytest.raises(DataError, match=r"Write 1698 if it does, or 1\.6980 if it is a decimal point"):
+    with refused(DataError):
         cr.Studies.read(write(tmp_path, content, "mainz.csv"), label=False)
     for cell, value in (("1698", 1698), ("1.6980", 1.698)):
         path = write(tmp_path, content.replace("1.698", cell), "mainz.csv")
@@ -73,7 +74,7 @@ def test_the_remedies_for_thousands_can_be_followed(tmp_path):
 def test_a_first_column_of_fractions_that_may_be_a_feature_is_refused(tmp_path, parquet, column, kind):
     frame = pd.DataFrame({column: [1.52, 1.51, 1.5], "x": [0.5, 2.5, 4.5], "y": [1.5, 3.5, 5.5]})
     path = parquet(frame) if kind == "parquet" else write(tmp_path, frame.to_csv(index=False), "mainz.csv")
-    with pytest.raises(DataError, match=rf"first column of study 'mainz', '{column}', may name the samples or be a"):
+    with refused(DataError):
         cr.Studies.read(path)
     for other, names in (("sample", ("1.52", "1.51", "1.5")), ("refraction", ("1", "2", "3"))):
         renamed = frame.rename(columns={column: other})
@@ -102,7 +103,7 @@ def test_an_index_of_fractions_is_an_index(parquet):
 )
 def test_characteristics_that_are_not_one_for_each_sample_are_refused(tmp_path, change):
     path = write(tmp_path, SERIES.replace(*change, 1), "geo.txt")
-    with pytest.raises(DataError, match=r"geo\.txt has \d characteristics in line 6 for \d samples.*correct that line"):
+    with refused(DataError):
         cr.Studies.read(path, label="er status")
     assert_is_the_frame(only(path))  # without labels nothing is in doubt
 
@@ -112,9 +113,9 @@ def test_characteristics_that_are_not_one_for_each_sample_are_refused(tmp_path, 
     [[1, "1", 2, "2"], [1, b"1", 2, 3], np.array([1, "1", 2, 2], dtype=object), ["True", True, False, "no"]],
 )
 def test_numbers_and_texts_that_look_alike_are_not_one_label(labels):
-    with pytest.raises(DataError, match=r"labels of study 'mainz' must hold numbers or text, got both"):
+    with refused(DataError):
         cr.Study(np.arange(8.0).reshape(4, 2), "mainz", labels=labels)
-    with pytest.raises(DataError, match=r"got both"):
+    with refused(DataError):
         cr.agreement.adjusted_rand_index(labels, [1, 1, 2, 2])
 
 
@@ -143,40 +144,36 @@ class TestPacked:
         packed = pack(SERIES.encode())
         flipped = packed[:60] + bytes([packed[60] ^ 1]) + packed[61:]
         for damaged in (packed[:-5], packed + b"junk", flipped, packed[:10]):
-            with pytest.raises(DataError, match=r"mainz is a damaged (bzip2|xz) file: .*again\."):
+            with refused(DataError):
                 cr.Studies.read(write(tmp_path, damaged, "mainz"))
 
     def test_what_is_no_text_is_to_be_unpacked(self, tmp_path, pack, ending):
-        with pytest.raises(DataError, match=r"(bzip2|xz) file with something other than text in it: unpack it"):
+        with refused(DataError):
             cr.Studies.read(write(tmp_path, pack(b"PAR1" + bytes(50)), "mainz"))
 
 
-@pytest.mark.parametrize(
-    ("magic", "kind"), [(b"\x28\xb5\x2f\xfd", "a Zstandard file"), (b"7z\xbc\xaf\x27\x1c", "a 7-Zip file")]
-)
-def test_other_packings_are_named(tmp_path, magic, kind):
-    with pytest.raises(
-        DataError, match=rf"mainz\.zst is {kind}: unpack it first, or pack it with gzip, bzip2, xz or zip"
-    ):
+@pytest.mark.parametrize("magic", [b"\x28\xb5\x2f\xfd", b"7z\xbc\xaf\x27\x1c"])
+def test_other_packings_are_named(tmp_path, magic):
+    with refused(DataError):
         cr.Studies.read(write(tmp_path, magic + bytes(99), "mainz.zst"))
 
 
 @pytest.mark.parametrize("content", [",,,\n,,,\n", '""', ";", '"" ""\n'])
 def test_a_file_of_delimiters_alone_is_empty(tmp_path, content):
-    with pytest.raises(DataError, match=r"mainz\.csv is empty, except for delimiters"):
+    with refused(DataError):
         cr.Studies.read(write(tmp_path, content, "mainz.csv"))
 
 
 def test_a_path_that_no_file_can_have_is_refused(tmp_path):
-    with pytest.raises(DataError, match=r"No file can be called 'a\\x00b\.csv', with a zero byte"):
+    with refused(DataError):
         cr.Studies.read("a\0b.csv")
-    with pytest.raises(DataError, match=r"can't be read: File name too long"):
+    with refused(DataError):
         cr.Studies.read(tmp_path / ("x" * 5000))
 
 
 @pytest.mark.skipif(not os.path.isfile("/proc/self/mem"), reason="there is no file here that can't be read")
 def test_a_file_that_can_not_be_read_is_refused():
-    with pytest.raises(DataError, match=r"/proc/self/mem can't be read: Input/output error"):
+    with refused(DataError):
         cr.Studies.read("/proc/self/mem")
 
 
@@ -184,7 +181,7 @@ def test_a_wrong_byte_is_named_wherever_it_is(tmp_path):
     content = bytearray((CSV + "".join(f"v{i},0.5,{i}.5\n" for i in range(3, 200_000))).encode())
     assert len(content) > 2**21
     content[2**20 + 17] = 0xFF
-    with pytest.raises(DataError, match=r"vdx\.csv is not text in UTF-8 \(byte 1,048,593\)"):
+    with refused(DataError):
         cr.Studies.read(write(tmp_path, bytes(content), "vdx.csv"))
 
 

@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.cli.support import invoke
+from tests.sentences import refused, warned
 
 import clustrep as cr
 from clustrep.data.readers import reader_of
@@ -69,7 +70,7 @@ def test_matrices_have_the_names_that_they_have_in_r():
 def test_matrices_are_transposed_if_asked_and_expression_sets_never():
     (table,) = tables_of("matrix.rds", transpose=True)
     assert table.frame.index.tolist() == GENES
-    with pytest.raises(ParameterError, match=r"mainz\.rda holds features by samples.*leave transpose=True out"):
+    with refused(ParameterError, "transpose"):
         tables_of("mainz.rda", transpose=True)
 
 
@@ -98,7 +99,7 @@ def test_a_sparse_matrix_with_an_index_out_of_range_is_refused():
     place = content.index(rows)
     content[place : place + 4] = np.array([7], dtype=">i4").tobytes()
     Path("sparse.rds").write_bytes(content)
-    with pytest.raises(DataError, match=r"sparse\.rds is a file of R that is damaged"):
+    with refused(DataError):
         tables_of("sparse.rds")
 
 
@@ -118,7 +119,7 @@ def test_labels_and_units_follow_the_samples_into_their_study():
 
 @pytest.mark.parametrize("name", ["frame.rds", "mainz.rda", "matrix.rds"])
 def test_a_column_of_studies_that_is_not_there_is_named_with_those_that_are(name):
-    with pytest.raises(DataError, match=r"has no column 'grad' to tell the studies apart; there are"):
+    with refused(DataError):
         tables_of(name, study_key="grad")
 
 
@@ -139,14 +140,14 @@ def test_other_phenotypes_can_be_named():
 
 
 def test_a_file_without_a_table_is_refused_with_what_it_holds():
-    with pytest.raises(DataError, match=r"none\.rda holds no table \(note\): save a data frame"):
+    with refused(DataError):
         tables_of("none.rda")
 
 
 def test_a_damaged_file_is_refused(tmp_path):
     path = tmp_path / "cut.rda"
     path.write_bytes(b"RDX3\nX\n\0\0\0\3\0\0")
-    with pytest.raises(DataError, match=r"cut\.rda is a file of R that is damaged"):
+    with refused(DataError):
         reader_of(path).read(path, "cut", Request())
 
 
@@ -159,13 +160,13 @@ def test_without_the_package_the_extra_is_named(monkeypatch):
         return real(name, *rest)
 
     monkeypatch.setattr(importlib, "import_module", without_rdata)
-    with pytest.raises(DataError, match=r"clustrep\[r\]"):
+    with refused(DataError):
         tables_of("frame.rds")
 
 
 def test_studies_are_read_from_files_of_r():
     Path("experiment.rds").rename("one.rds")
-    with pytest.raises(DataError, match="missing"):  # as everywhere, missing values are refused with what to do
+    with refused(DataError):  # as everywhere, missing values are refused with what to do
         cr.Studies.read("one.rds", "mainz.rda", label="grade")
 
 
@@ -197,7 +198,7 @@ def test_names_may_be_missing_from_the_samples_and_be_in_the_ranges(cohorts):
 
 def test_probes_become_genes_by_the_annotation_of_the_objects(cohorts):
     (probes,) = tables_of("transbig.rds")
-    with pytest.warns(DataWarning, match=r"mainz 10 to 5, transbig 10 to 5, vdx 10 to 5.*without a gene .*vdx 1;"):
+    with warned(DataWarning):
         studies = cr.Studies.read("mainz.rda", "transbig.rds", "vdx.rds", genes="symbol", label="subtype")
     assert studies.features == ("ESR1", "ERBB2", "AURKA", "GATA3", "KRT5")
     chosen = ["p2_at", "p3_at", "p6_at", "p7_at", "p8_at"]  # with the highest gains in write_cohorts.R
@@ -205,21 +206,19 @@ def test_probes_become_genes_by_the_annotation_of_the_objects(cohorts):
 
 
 def test_numbers_can_name_genes(cohorts):
-    with pytest.warns(DataWarning, match="Genes were made of probes"):
+    with warned(DataWarning):
         studies = cr.Studies.read("mainz.rda", "vdx.rds", genes="entrez", label="subtype")
     assert studies.features[0] == "104"
 
 
 def test_a_column_that_the_annotation_lacks_is_named_with_those_that_it_has(cohorts):
-    with pytest.raises(
-        ParameterError, match=r"features of study 'mainz' 'symbols'; there are symbol, entrez\..*'symbol'"
-    ):
+    with refused(ParameterError, "genes"):
         cr.Studies.read("mainz.rda", "vdx.rds", genes="symbols")
 
 
 def test_a_map_serves_objects_of_r_too(cohorts):
     Path("map.csv").write_text("probe,gene\n" + "".join(f"{probe},g{i % 3}\n" for i, probe in enumerate(PROBES)))
-    with pytest.warns(DataWarning, match="each of 3 genes with several probes"):
+    with warned(DataWarning):
         studies = cr.Studies.read("mainz.rda", "vdx.rds", probe_map="map.csv")
     assert studies.features == ("g0", "g1", "g2")
 

@@ -22,6 +22,7 @@ from tests.data.readers.examples import (
     only,
     write,
 )
+from tests.sentences import refused, warned
 
 import clustrep as cr
 from clustrep.data import from_files, readers
@@ -82,9 +83,7 @@ def test_a_format_is_added_by_one_reader_in_the_list(tmp_path, monkeypatch):
     np.save(tmp_path / "vdx.npy", VALUES.T + 1)
     studies = cr.Studies.read(tmp_path / "mainz.npy", tmp_path / "vdx.npy", transpose="vdx")
     np.testing.assert_array_equal(studies["vdx"].X, VALUES + 1)
-    with pytest.raises(
-        ParameterError, match=r"header=True is for Excel files and delimited text, and .*mainz\.npy is an npy file"
-    ):
+    with refused(ParameterError, "header"):
         cr.Studies.read(tmp_path / "mainz.npy", header=True)
 
 
@@ -96,7 +95,7 @@ def test_files_of_all_formats_make_one_collection(h5ad, parquet, tmp_path):
     cells = h5ad(make())
     frame = pd.DataFrame(CELLS + 0.25, columns=list(GENES), index=[f"p{i}" for i in range(6)])
     text = write(tmp_path, (frame + 1).rename("q{}".format).to_csv(), "text.csv")
-    with pytest.warns(DataWarning, match="share 3 features"):
+    with warned(DataWarning):
         studies = cr.Studies.read(cells, parquet(frame[["LYZ", "NKG7", "CD3D"]]), text, study_key="donor")
     assert studies.names == ("d2", "d1", "mainz", "text")
     assert studies.features == ("CD3D", "NKG7", "LYZ")
@@ -107,9 +106,9 @@ def test_files_of_all_formats_make_one_collection(h5ad, parquet, tmp_path):
 def test_names_differ_over_all_files(h5ad, tmp_path):
     cells = h5ad(make())
     other = h5ad(make(obs=make().obs.rename("other {}".format)), "other.h5ad")
-    with pytest.raises(DataError, match=r"'d2' is in .*cells\.h5ad and in .*other\.h5ad: rename it"):
+    with refused(DataError):
         cr.Studies.read(cells, other, study_key="donor")
-    with pytest.raises(DataError, match=r"'d1' is in .*d1\.csv and in .*cells\.h5ad"):
+    with refused(DataError):
         cr.Studies.read(write(tmp_path, CSV, "d1.csv"), cells, study_key="donor")
 
 
@@ -136,23 +135,17 @@ def test_row_numbers_that_pandas_took_for_data_are_left_out(parquet, tmp_path, k
 
 def test_what_is_for_h5ad_needs_an_h5ad_file(tmp_path, h5ad):
     path = write(tmp_path, CSV, "vdx.csv")
-    with pytest.raises(
-        ParameterError, match=r"rep='donor' is for h5ad files and Zarr stores, and there is none among these"
-    ):
+    with refused(ParameterError, "rep"):
         cr.Studies.read(path, rep="donor")
     for parameter in ("study_key", "rep"):
-        with pytest.raises(ParameterError, match=rf"{parameter} must be a name, got 3"):
+        with refused(ParameterError, parameter):
             cr.Studies.read(h5ad(make()), **{parameter: 3})
 
 
 @pytest.mark.parametrize("header", [True, False])
 def test_header_is_for_delimited_text(tmp_path, parquet, h5ad, header):
-    for path, kind in (
-        (parquet(FRAME), "a Parquet file"),
-        (h5ad(make()), "an h5ad file"),
-        (write(tmp_path, SERIES, "geo.txt"), "a GEO series matrix"),
-    ):
-        with pytest.raises(ParameterError, match=rf"^header={header} is for .*{path.name} is {kind}: leave"):
+    for path in (parquet(FRAME), h5ad(make()), write(tmp_path, SERIES, "geo.txt")):
+        with refused(ParameterError, "header"):
             cr.Studies.read(path, header=header)
 
 
@@ -160,13 +153,13 @@ def test_header_is_for_delimited_text(tmp_path, parquet, h5ad, header):
 def test_h5ad_is_not_turned(h5ad, rep):
     path = h5ad(make())
     for transpose in (True, "cells", ["cells"]):
-        with pytest.raises(ParameterError, match=r"cells\.h5ad is an h5ad file, and its rows are cells already: leave"):
+        with refused(ParameterError, "transpose"):
             cr.Studies.read(path, transpose=transpose, rep=rep)
 
 
 def test_a_series_matrix_is_not_turned_twice(tmp_path):
     path = write(tmp_path, SERIES, "geo.txt")
-    with pytest.raises(ParameterError, match=r"geo\.txt is a GEO series matrix, and its samples are made rows already"):
+    with refused(ParameterError, "transpose"):
         cr.Studies.read(path, transpose=True)
 
 
@@ -175,9 +168,9 @@ def test_a_series_matrix_is_not_turned_twice(tmp_path):
 
 
 def test_a_file_that_is_not_there_is_said_before_anything_is_read(tmp_path, parquet):
-    with pytest.raises(DataError, match=r"There is no file .*cells\.h5ad.* holds mainz\.parquet"):
+    with refused(DataError):
         cr.Studies.read(parquet(FRAME), tmp_path / "cells.h5ad", study_key="donor")
-    with pytest.raises(DataError, match=r"is a folder"):
+    with refused(DataError):
         cr.Studies.read(tmp_path, rep="X_pca")
 
 
@@ -185,7 +178,7 @@ def test_a_file_that_is_not_there_is_said_before_anything_is_read(tmp_path, parq
 def test_a_file_without_permission_is_said_to_be_so(parquet):
     path = parquet(FRAME)
     path.chmod(0)
-    with pytest.raises(DataError, match=r"mainz\.parquet can't be read: Permission denied"):
+    with refused(DataError):
         cr.Studies.read(path)
 
 
@@ -197,11 +190,11 @@ def test_a_file_that_fails_on_opening_is_said_to_be_so(tmp_path, monkeypatch, me
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(type(path), method, refuse)
-    with pytest.raises(DataError, match=r"vdx\.csv can't be read: Permission denied"):
+    with refused(DataError):
         cr.Studies.read(path)
 
 
 @pytest.mark.parametrize("magic", [b"PAR1", b"\x89HDF\r\n\x1a\n", b"PK\x03\x04"])
 def test_packed_files_of_other_formats_are_to_be_unpacked(tmp_path, magic):
-    with pytest.raises(DataError, match=r"cells\.h5ad\.gz is a gzip file with something other than text.*unpack it"):
+    with refused(DataError):
         cr.Studies.read(write(tmp_path, gzip.compress(magic + bytes(50)), "cells.h5ad.gz"))

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from tests.data.readers.examples import CELLS, GENES, assert_stands_alone, make, only
+from tests.sentences import refused
 
 import clustrep as cr
 from clustrep.data.readers import h5ad as h5ad_reader
@@ -50,7 +51,7 @@ def test_sparse_indices_that_do_not_fit_are_refused(sparse_file, dress, part, pl
     path = sparse_file(dress)
     with h5py.File(path, "a") as file:
         file["X"][part][place] = value
-    with pytest.raises(DataError, match=r"cells\.h5ad") as caught:
+    with refused(DataError) as caught:
         cr.Studies.read(path)
     assert_stands_alone(caught)
 
@@ -71,7 +72,7 @@ def test_sparse_tables_that_do_not_fit_are_refused(sparse_file, part, values):
     with h5py.File(path, "a") as file:
         assert file["X/data"].shape == (21,)
         replace(file, f"X/{part}", np.array(values))
-    with pytest.raises(DataError, match=r"cells\.h5ad") as caught:
+    with refused(DataError) as caught:
         cr.Studies.read(path)
     assert_stands_alone(caught)
 
@@ -79,7 +80,7 @@ def test_sparse_tables_that_do_not_fit_are_refused(sparse_file, part, values):
 def test_sparse_indices_in_memory_are_checked_too():
     adata = make(scipy.sparse.csr_matrix(CELLS))
     adata.X.indices[0] = 10**6
-    with pytest.raises(DataError, match=r"The AnnData has a sparse table whose indices do not fit it"):
+    with refused(DataError):
         cr.Studies.from_anndata(adata, "donor")
 
 
@@ -91,14 +92,14 @@ def replace(file, name, values):
 
 
 @pytest.mark.parametrize(
-    ("shape", "sentence"),
-    [((3, 4), r"3 rows in 'X' but 6 names in obs"), ((6, 3), r"3 columns in 'X' but 4 names in var")],
+    "shape",
+    [(3, 4), (6, 3)],
 )
-def test_a_table_needs_as_many_names_as_it_has_rows_and_columns(h5ad, shape, sentence):
+def test_a_table_needs_as_many_names_as_it_has_rows_and_columns(h5ad, shape):
     path = h5ad(make())
     with h5py.File(path, "a") as file:
         replace(file, "X", CELLS[: shape[0], : shape[1]])
-    with pytest.raises(DataError, match=sentence):
+    with refused(DataError):
         cr.Studies.read(path)
 
 
@@ -106,7 +107,7 @@ def test_an_embedding_needs_as_many_rows_as_there_are_names(h5ad):
     path = h5ad(make())
     with h5py.File(path, "a") as file:
         replace(file, "obsm/X_pca", np.ones((5, 2)))
-    with pytest.raises(DataError, match=r"5 rows in 'X_pca' but 6 names in obs"):
+    with refused(DataError):
         cr.Studies.read(path, rep="X_pca")
 
 
@@ -114,7 +115,7 @@ def test_a_sparse_table_that_declares_another_shape_is_refused(sparse_file):
     path = sparse_file()
     with h5py.File(path, "a") as file:
         file["X"].attrs["shape"] = [3, 7]
-    with pytest.raises(DataError, match=r"3 rows in 'X' but 6 names in obs"):
+    with refused(DataError):
         cr.Studies.read(path)
 
 
@@ -130,7 +131,7 @@ def test_a_table_that_no_machine_has_room_for_is_refused_before_it_is_read(h5ad)
         for column in list(file["obs"].attrs["column-order"]):
             del file["obs"][column]
         file["obs"].attrs["column-order"] = []
-    with pytest.raises(DataError, match=r"1,000,000 cells by 1,000,000 features, 7450\.6 GB as a dense table, and"):
+    with refused(DataError):
         cr.Studies.read(path)
 
 
@@ -140,7 +141,7 @@ def test_what_a_file_declares_is_not_allocated(h5ad):
     with h5py.File(path, "a") as file:
         file["obs"].create_dataset("huge", shape=(10**12,), chunks=(1000,), dtype="f8")
         file["obs"].attrs["column-order"] = [*file["obs"].attrs["column-order"], "huge"]
-    with pytest.raises(DataError, match=r"obs is said to take 7450\.6 GB"):
+    with refused(DataError):
         cr.Studies.read(path)
 
 
@@ -156,7 +157,7 @@ def test_a_table_of_text_is_refused(h5ad):
     path = h5ad(make())
     with h5py.File(path, "a") as file:
         replace(file, "X", np.full((6, 4), b"x"))
-    with pytest.raises(DataError, match=r"X holds \|S1, not numbers"):
+    with refused(DataError):
         cr.Studies.read(path)
 
 
@@ -193,7 +194,7 @@ def test_a_file_that_never_ends_is_refused_after_its_time(h5ad, monkeypatch):
 
     monkeypatch.setattr(h5ad_reader, "read_cells", never_ends)
     monkeypatch.setattr(h5ad_reader, "SECONDS_AT_MOST", 1)
-    with pytest.raises(DataError, match=r"cells\.h5ad was not read within 1 second: it is probably damaged"):
+    with refused(DataError):
         cr.Studies.read(path)
 
 
@@ -201,7 +202,7 @@ def test_a_file_that_never_ends_is_refused_after_its_time(h5ad, monkeypatch):
 def test_a_file_that_crashes_its_reader_is_refused(h5ad, monkeypatch):
     path = h5ad(make())
     monkeypatch.setattr(h5ad_reader, "read_cells", lambda *_args, **_options: os.abort())
-    with pytest.raises(DataError, match=r"cells\.h5ad is an HDF5 file that is damaged, or too large"):
+    with refused(DataError):
         cr.Studies.read(path)
 
 
@@ -264,7 +265,7 @@ def test_names_with_any_character_come_back(h5ad):
 @pytest.mark.parametrize("keep", range(8, 4000, 173))
 def test_half_a_file_is_refused(h5ad, tmp_path, keep):
     (tmp_path / "half.h5ad").write_bytes(h5ad(make()).read_bytes()[:keep])
-    with pytest.raises(DataError, match=r"half\.h5ad is an HDF5 file"):
+    with pytest.raises(DataError):
         cr.Studies.read(tmp_path / "half.h5ad")
 
 
@@ -273,5 +274,5 @@ def test_damaged_parts_of_a_file_are_refused(h5ad):
     with h5py.File(path, "a") as file:
         del file["obs"]
         file["obs"] = np.arange(6)
-    with pytest.raises(DataError, match=r"cells\.h5ad is an HDF5 file that is damaged"):
+    with refused(DataError):
         cr.Studies.read(path)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from tests.sentences import refused
 
 import clustrep as cr
 from clustrep.errors import DataError
@@ -97,7 +98,7 @@ def test_what_would_be_unpickled_is_refused(folder):
     text = json.loads(described.read_text())
     text["filters" if described.name == ".zarray" else "codecs"] = [{"id": "pickle", "name": "numcodecs.pickle"}]
     described.write_text(json.dumps(text))
-    with pytest.raises(DataError, match="packed with pickle, which can run any program"):
+    with refused(DataError):
         cr.Studies.read(folder)
 
 
@@ -106,7 +107,7 @@ def test_what_would_be_unpickled_is_refused(folder):
 def test_links_lead_out_of_what_was_checked_and_are_refused(folder, target):
     (folder.parent / "elsewhere").mkdir()
     (folder / "obs" / "linked").symlink_to(folder.parent / target, target_is_directory=True)
-    with pytest.raises(DataError, match=r"is a Zarr store with a link in it, 'linked': replace it"):
+    with refused(DataError):
         cr.Studies.read(folder)
 
 
@@ -115,13 +116,13 @@ def test_a_damaged_store_is_told_in_a_sentence(folder):
     for file in folder.rglob("*"):
         if file.is_file() and file.name not in (".zgroup", ".zarray", ".zattrs", "zarr.json", ".zmetadata"):
             file.write_bytes(b"damaged")
-    with pytest.raises(DataError, match=r"atlas.zarr is a Zarr store that is damaged"):
+    with refused(DataError):
         cr.Studies.read(folder)
 
 
 def test_other_folders_are_refused(tmp_path):
     zarr.open_group(tmp_path / "other.zarr", mode="w")
-    with pytest.raises(DataError, match=r"is a Zarr store without obs and var"):
+    with refused(DataError):
         cr.Studies.read(tmp_path / "other.zarr")
-    with pytest.raises(DataError, match="is a folder: name the files in it"):
+    with refused(DataError):
         cr.Studies.read(tmp_path)

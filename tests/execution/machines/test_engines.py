@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from sklearn.cluster import KMeans
 from tests.helpers import configured
+from tests.sentences import refused
 
 import clustrep as cr
 from clustrep.errors import DataError, EngineLost, ParameterError
@@ -20,14 +21,14 @@ from clustrep.execution.seeds import Run
 
 @pytest.mark.parametrize("engine", ["spark", "dask", "dask://", "ray://", "", 3, object()])
 def test_no_engine(engine, tables):
-    with pytest.raises(ParameterError, match=r"engine must be None \(this machine\), a dask\.distributed\.Client"):
+    with refused(ParameterError, "engine"):
         configured(cr.replicability, engine=engine)(KMeans(2), tables, n_resamples=2)
 
 
 @pytest.mark.parametrize("name", ["dask://host:1", "ray"])
 def test_an_engine_that_is_not_installed(name, tables, monkeypatch):
     monkeypatch.setattr(engines, "find_spec", lambda package: None)
-    with pytest.raises(ParameterError, match=rf"is not. Install clustrep\[{name.partition(':')[0]}\]"):
+    with refused(ParameterError, "engine"):
         configured(cr.replicability, engine=name)(KMeans(2), tables, n_resamples=2)
 
 
@@ -46,7 +47,7 @@ def test_what_needs_a_device_of_this_process_stays_here():
 
 
 def test_the_memory_of_other_machines_is_theirs_to_know():
-    with pytest.raises(DataError, match="needs about 1,000,000,000 GB of memory"):
+    with refused(DataError):
         check_memory(1e18, "ward", "a", 100)
     with in_force(replace(config(), opened=engines.Engine)):
         check_memory(1e18, "ward", "a", 100)
@@ -96,5 +97,5 @@ class Forgetful(engines.Engine):
 
 def test_studies_that_never_arrive_are_an_error(monkeypatch):
     monkeypatch.setattr(engines, "LOOKED_EVERY", 0.0)
-    with pytest.raises(EngineLost, match="could not be brought to the workers of a forgetful engine in 10 attempts"):
+    with refused(EngineLost):
         list(engines.Dispatch(Forgetful(), Numbers(), range(3), Run(1, 1)).outcomes())

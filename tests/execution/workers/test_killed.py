@@ -13,6 +13,7 @@ import pytest
 from sklearn.cluster import KMeans
 from tests.helpers import by_two
 from tests.processes import running, session_of, wait_until
+from tests.sentences import refused, warned
 
 import clustrep as cr
 from clustrep.errors import MachineWarning, WorkerKilled
@@ -24,7 +25,7 @@ import clustrep as cr
 
 
 def say(word):
-    os.write(1, b"%s %d\\n" % (word, os.getpid()))  # in one piece: two workers say it at once
+    os.write(1, b"%s %d\\n" % (word, os.getpid()))  # in one write: two workers print at once
 
 
 def asleep(X):
@@ -109,7 +110,7 @@ def test_after_a_worker_was_killed_the_rest_is_computed_with_half_as_many(n_jobs
 
 def test_a_worker_that_is_killed_again_is_an_error(tables, tmp_path):
     with by_two():
-        with pytest.raises(WorkerKilled, match=r"SIGKILL\(-9\).*n_jobs=1"):
+        with refused(WorkerKilled):
             cr.replicability(killing(1000, tmp_path), tables, n_resamples=12, rng=0)
         result = cr.replicability(killing(0, tmp_path), tables, n_resamples=2, rng=0)
     assert result.failures == {}
@@ -122,6 +123,6 @@ def test_a_clusterer_that_exits_has_failed(tables):
         return np.arange(len(X)) % 2
 
     for workers in (contextlib.nullcontext, by_two):
-        with workers(), pytest.warns(cr.errors.ReplicateWarning, match="SystemExit: 2"):
+        with workers(), warned(cr.errors.ReplicateWarning):
             result = cr.replicability(exits, tables, n_resamples=12, rng=0)
         assert set(result.failures) == {"SystemExit: 2"}

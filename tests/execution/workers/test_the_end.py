@@ -58,7 +58,7 @@ import clustrep as cr
 
 
 def endless(X):
-    os.write(1, b"running %d\\n" % os.getpid())  # in one piece: two workers say it at once
+    os.write(1, b"running %d\\n" % os.getpid())  # in one write: two workers print at once
     time.sleep(3600)
 
 

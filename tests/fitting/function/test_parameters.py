@@ -37,6 +37,7 @@ from tests.fitting.function.cases import (
     short,
     three_blobs,
 )
+from tests.sentences import refused
 
 import clustrep as cr
 from clustrep.errors import ParameterError
@@ -114,7 +115,7 @@ def test_so_many_clusters_are_found(clusterer, X):
 def test_some_find_their_number_by_themselves(clusterer):
     assert n_clusters_parameter(clusterer) is None
     assert asked_n_clusters(clusterer) is None
-    with pytest.raises(ParameterError, match="has no parameter for the number of clusters"):
+    with refused(ParameterError, "clusterer"):
         with_n_clusters(clusterer, 3)
 
 
@@ -272,17 +273,17 @@ def test_the_users_own_object_is_never_changed(clusterer, X):
     ids=short,
 )
 def test_clusterers_of_distances_are_refused(clusterer, X):
-    with pytest.raises(ParameterError, match=r"precomputed.*points, not distances"):
+    with refused(ParameterError, "clusterer"):
         cr.replicability(clusterer, {"a": X, "b": X[::-1]}, n_resamples=1, rng=0)
 
 
 @pytest.mark.parametrize("clusterer", [KMeans, Duck, cr.Induced(KMeans)], ids=["estimator", "duck", "induced"])
 def test_a_class_is_not_an_object(clusterer):
-    with pytest.raises(ParameterError, match=r"not a class: write (KMeans|Duck)\(\)"):
+    with refused(ParameterError, "clusterer"):
         check_clusterer(clusterer)
 
 
 @pytest.mark.parametrize("clusterer", ["kmeans", 3, None, StandardScaler(), cr.Induced("kmeans")], ids=short)
 def test_what_can_not_cluster_is_refused(clusterer):
-    with pytest.raises(ParameterError, match="must have fit_predict, or be a function"):
+    with refused(ParameterError, "clusterer"):
         check_clusterer(clusterer)

@@ -19,6 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 from tests.fitting.function.cases import DISTANCES, Duck, learned, nearest_rows, short, three_blobs
+from tests.sentences import refused
 
 import clustrep as cr
 from clustrep.errors import DataError, ParameterError
@@ -150,7 +151,7 @@ def test_the_metric_may_be_a_function(X, points):
 
 @pytest.mark.parametrize("clusterer", [AgglomerativeClustering(3), KMeans(3)], ids=short)
 def test_induced_refuses_a_metric_that_there_is_not(clusterer):
-    with pytest.raises(ParameterError, match="metric"):
+    with refused(ParameterError, "metric"):
         check_clusterer(cr.Induced(clusterer, metric="manhatten"))
 
 
@@ -204,17 +205,17 @@ def test_labels_of_any_kind(give, kind, X):
 
 
 @pytest.mark.parametrize(
-    ("labels", "message"),
+    "labels",
     [
-        (lambda X: np.zeros(len(X) - 1), "one label for every point of its input: 30; got 29"),
-        (lambda X: np.zeros((len(X), 1)), "one-dimensional"),
-        (lambda X: np.full(len(X), np.nan), "30 missing labels"),
-        (lambda X: np.linspace(0, 1, len(X)), "whole numbers or text"),
-        (lambda X: None, "sequence of labels"),
+        lambda X: np.zeros(len(X) - 1),
+        lambda X: np.zeros((len(X), 1)),
+        lambda X: np.full(len(X), np.nan),
+        lambda X: np.linspace(0, 1, len(X)),
+        lambda X: None,
     ],
 )
-def test_what_is_no_labelling_is_refused(labels, message, X):
-    with pytest.raises(DataError, match=message):
+def test_what_is_no_labelling_is_refused(labels, X):
+    with refused(DataError):
         learned(labels, X)
 
 
@@ -254,7 +255,7 @@ def test_studies_of_different_precision_replicate(rng):
 
 @pytest.mark.parametrize("points", [[[1.0, 2.0]], [1.0, 2.0, 3.0], [[[1.0, 2.0, 3.0]]]])
 def test_points_must_have_the_features_that_were_learned_from(points, X):
-    with pytest.raises(DataError, match="3 features"):
+    with refused(DataError):
         learned(AgglomerativeClustering(2), X)(points)
 
 

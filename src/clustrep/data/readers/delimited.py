@@ -174,7 +174,7 @@ def _check_number_signs(first: Sequence[str], path: Path) -> None:
     if 0 < len(marked) < len(first):
         raise DataError(
             f"{path} has {plural(len(marked), 'line')} that begin{'s' * (len(marked) == 1)} with # among those of its "
-            f"table ({listing(marked, 3)}): remove comments, or the # of what is data."
+            f"table ({listing(marked, 3)}): remove comments, or the # before data."
         )
 
 
@@ -223,7 +223,7 @@ def _check_no_header(records: Records, study: str) -> None:
 DELIMITED = Reader(
     kind="delimited text",
     files="delimited text",
-    sniff=lambda beginning: True,  # what is not text is refused when it is read
+    sniff=lambda beginning: True,  # other content is refused when it is read
     read=read_delimited,
     takes=frozenset(["header"]),
 )

@@ -55,7 +55,7 @@ def read_excel(path: Path, study: str, request: Request) -> list[Table]:
 
 
 def _check_members(stream: Any) -> None:
-    """Check the checksums and sizes of what a newer file holds, which the library takes as they are."""
+    """Check the checksums and sizes of what a newer file holds, which the library does not check."""
     if stream.read(len(ZIP_MAGIC)) == ZIP_MAGIC:
         archive = zipfile.ZipFile(stream)
         size, room = sum(entry.file_size for entry in archive.infolist()), available_memory()

@@ -49,7 +49,7 @@ OBS_BYTES_AT_MOST = 2 * 1024**3  # of obs or var
 
 CELLS = 2**23  # numbers of a table in a file that are read at once: 32 or 64 MB
 
-UNSAFE = "pickle"  # codecs that run what is written in a file
+UNSAFE = "pickle"  # codecs that run code from a file
 
 
 class Cells(NamedTuple):
@@ -395,7 +395,7 @@ def _check_declared_bytes(element: Any, name: str) -> None:
     arrays = [part for part in parts if hasattr(part, "shape")]
     size = sum(math.prod(array.shape or ()) * int(array.dtype.itemsize) for array in arrays)
     if size > OBS_BYTES_AT_MOST:
-        raise ValueError(f"{name} is said to take {size / 1024**3:.1f} GB")
+        raise ValueError(f"{name} has a declared size of {size / 1024**3:.1f} GB")
 
 
 def _table(element: Any) -> Any:

@@ -55,7 +55,7 @@ def _flat_frame(path: Path) -> pd.DataFrame:
         )
     for name, column in frame.items():
         if column.dtype.kind == "O" and any(isinstance(value, np.ndarray | list | dict) for value in column):
-            raise DataError(f"{path} has lists in its column {name!r}: give every feature a column of its own.")
+            raise DataError(f"{path} has lists in its column {name!r}: give every feature one column.")
     return frame
 
 

@@ -27,7 +27,7 @@ WHAT = "a data frame, a matrix (also a dgCMatrix), an ExpressionSet or a Summari
 
 
 def read_r_data(path: Path, study: str, request: Request) -> list[Table]:
-    """Read every table of a file; several are named as they are in R, or by a column of each."""
+    """Read every table of a file; several keep their names in R, or are named by a column of each."""
     content = _content(path)
     objects = content if isinstance(content, dict) else {study: content}
     tables = list(_tables_in(objects))
@@ -54,7 +54,7 @@ def _content(path: Path) -> Any:
     rdata = import_for(path, "a file of R", "rdata", extra="r")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of classes that rdata knows only as a collection of slots
+            warnings.simplefilter("ignore", UserWarning)  # of classes that rdata reads as a collection of slots
             classes = {**rdata.conversion.DEFAULT_CLASS_MAP, "dgCMatrix": _sparse_matrix}
             return rdata.conversion.convert(rdata.parser.parse_file(path), constructor_dict=classes)
     except MemoryError:
@@ -74,7 +74,7 @@ def _is_matrix(thing: Any) -> bool:
 
 
 def _table(thing: Any, study: str, request: Request, path: Path) -> tuple[Table, Mapping[str, Any]]:
-    """Return a table, and what is known of its samples."""
+    """Return a table, and columns that describe its samples."""
     if not isinstance(thing, SimpleNamespace):
         frame = _named_rows(thing) if isinstance(thing, pd.DataFrame) else _frame_of_matrix(thing)
         frame = frame.T if request.transposes(study) else frame

@@ -18,7 +18,7 @@ def page_file(name: str) -> str:
 
 @cache
 def template(name: str, *filters: Callable[..., Any]) -> Template:
-    """Read a template; what is put into HTML is escaped, and functions are filters by their names."""
+    """Read a template; values in HTML are escaped, and functions are filters by their names."""
     environment = Environment(
         loader=FunctionLoader(page_file),
         autoescape=name.endswith(".html"),

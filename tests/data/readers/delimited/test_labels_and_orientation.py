@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.data.readers.delimited.cases import FEATURES, OTHER, PLAIN, SAMPLES, VALUES, read, read_or_refusal, write
+from tests.sentences import refused, warned
 
 import clustrep as cr
 from clustrep.errors import DataError, DataWarning, ParameterError
@@ -19,7 +20,7 @@ WITH_CLASS = "15.55\t28.65\t2\n14.9\t27.55\t2\n14.45\t28.35\t1\n14.15\t28.8\t1\n
 
 def test_a_class_in_the_last_column_is_refused_unless_named_or_declared(tmp_path):
     path = write(tmp_path, WITH_CLASS, "shapes.txt")
-    with pytest.raises(DataError, match=r"Feature '3' of study 'shapes' is probably a class label \(values 1, 2\)"):
+    with refused(DataError):
         cr.Studies.read(path)
     data = cr.Studies.read(path, label=False)["shapes"]
     assert data.X.shape == (4, 3)
@@ -38,7 +39,7 @@ def test_a_class_in_the_last_column_is_refused_unless_named_or_declared(tmp_path
 )
 def test_the_advice_about_a_label_can_be_followed(tmp_path, content):
     path = write(tmp_path, content)
-    with pytest.raises(DataError, match="probably a class label") as caught:
+    with refused(DataError) as caught:
         cr.Studies.read(path)
     advised = str(caught.value).split("Use label='")[1].split("'")[0]
     study = cr.Studies.read(path, label=advised)["mainz"]
@@ -49,7 +50,7 @@ def test_the_advice_about_a_label_can_be_followed(tmp_path, content):
 def test_a_column_without_a_header_is_named_by_its_number(tmp_path):
     path = write(tmp_path, WITH_CLASS)
     assert cr.Studies.read(path, label="3")["mainz"].labels.tolist() == [2, 2, 1, 1]
-    with pytest.raises(DataError, match=r"'4'.*1, 2, 3"):
+    with refused(DataError):
         cr.Studies.read(path, label="4")
 
 
@@ -75,13 +76,13 @@ def test_a_class_in_words_without_a_header_is_kept_aside_by_its_number(tmp_path)
 
 
 def test_a_class_in_words_without_being_named_is_refused_with_the_remedy(tmp_path):
-    with pytest.raises(DataError, match=r"non-numeric \w+: 'subtype' \(such as 'LumA'\).*label="):
+    with refused(DataError):
         read(tmp_path, "id,x,subtype\na,0.5,LumA\nb,2.5,Basal\nc,4.5,LumA\n")
 
 
 def test_a_class_in_words_in_the_first_column_is_refused_with_the_remedy(tmp_path):
     """It looks like sample names that are not unique: the sentence must say what else it may be."""
-    with pytest.raises(DataError, match=r"'LumA'.*label="):
+    with refused(DataError):
         read(tmp_path, "subtype,x,y\nLumA,0.5,1.5\nBasal,2.5,3.5\nLumA,4.5,5.5\n")
 
 
@@ -94,13 +95,13 @@ def test_class_names_are_kept_to_the_letter(tmp_path, classes):
 
 @pytest.mark.parametrize("classes", ["AB", "12"])
 def test_an_empty_class_is_unknown(tmp_path, classes):
-    with pytest.warns(DataWarning, match=r"'mainz' has 1 sample of 3 without a label: 'unknown'"):
+    with warned(DataWarning):
         study = read(tmp_path, "x,y,er\n0.5,1.5,{}\n2.5,3.5,\n4.5,5.5,{}\n".format(*classes), label="er")
     assert study.labels.tolist() == [classes[0], "unknown", classes[1]]
 
 
 def test_classes_that_are_all_empty_are_missing(tmp_path):
-    with pytest.raises(DataError, match=r"labels of study 'mainz'.*2 missing labels"):
+    with refused(DataError):
         read(tmp_path, "x,y,er\n0.5,1.5,\n2.5,3.5,\n", label="er")
 
 
@@ -125,7 +126,7 @@ def test_a_column_that_one_file_has_alone_is_no_class_and_no_obstacle(tmp_path):
         "The studies share 2 features; dropped: mainz 1 (batch).",
     ]
     assert studies.features == FEATURES
-    with pytest.raises(DataError, match=r"non-numeric column: 'site'"):
+    with refused(DataError):
         cr.Studies.read(tmp_path / "mainz.csv", label=False)
 
 
@@ -137,7 +138,7 @@ def test_features_of_one_name_become_one(tmp_path, how, values):
     if how == "variance":
         content = content.replace("m1,1,", "m1,2.5,")  # varies less than the other
     path = write(tmp_path, content)
-    with pytest.raises(DataError, match=r"1 duplicate feature name: 'ESR1'\. .*duplicates='mean'"):
+    with refused(DataError):
         cr.Studies.read(path)
     study = cr.Studies.read(path, duplicates=how)["mainz"]
     assert study.features == ("ESR1", "b")
@@ -154,7 +155,7 @@ def test_a_class_that_only_one_file_has_is_kept_for_it(tmp_path):
 
 
 def test_a_label_that_no_file_has_is_refused_with_the_columns_there_are(tmp_path):
-    with pytest.raises(DataError, match=r"'subtyp'.*ERBB2, ESR1"):
+    with refused(DataError):
         read(tmp_path, PLAIN, label="subtyp")
 
 
@@ -171,7 +172,7 @@ def test_tables_are_turned_round_on_request(tmp_path):
 
 def test_single_tables_are_turned_round_by_name(tmp_path):
     paths = write(tmp_path, GENES_IN_ROWS), write(tmp_path, OTHER, "vdx.csv")
-    with pytest.raises(DataError, match=r"Study 'mainz' is probably the wrong way round.*transpose=\['mainz'\]"):
+    with refused(DataError):
         cr.Studies.read(*paths)
     studies = cr.Studies.read(*paths, transpose=["mainz"])
     np.testing.assert_array_equal(studies["mainz"].X, VALUES)
@@ -185,7 +186,7 @@ def test_one_name_may_stand_for_itself(tmp_path):
 
 def test_all_tables_the_wrong_way_round_are_refused_without_a_misleading_warning(tmp_path):
     paths = write(tmp_path, GENES_IN_ROWS), write(tmp_path, GENES_IN_ROWS.replace("m", "v"), "vdx.csv")
-    with pytest.raises(DataError, match=r"no feature in common.*wrong way round.*transpose=True"):
+    with refused(DataError):
         cr.Studies.read(*paths)
     assert cr.Studies.read(*paths, transpose=True).features == FEATURES
 
@@ -213,19 +214,19 @@ def test_a_row_of_classes_is_kept_aside(tmp_path, classes, kept):
 
 
 def test_missing_values_of_a_turned_table_are_found_at_their_place(tmp_path):
-    with pytest.raises(DataError, match=r"1 missing value .* sample 'm2', feature 'ESR1'"):
+    with refused(DataError):
         read(tmp_path, GENES_IN_ROWS.replace("13.0", "NA"), transpose=True)
 
 
 def test_names_that_are_not_unique_are_refused_either_way(tmp_path):
-    with pytest.raises(DataError, match=r"duplicate sample name: 'm1'"):
+    with refused(DataError):
         read(tmp_path, GENES_IN_ROWS.replace("m2", "m1"), transpose=True)
-    with pytest.raises(DataError, match=r"duplicate feature name: 'ESR1'"):
+    with refused(DataError):
         read(tmp_path, GENES_IN_ROWS.replace("ERBB2", "ESR1"), transpose=True)
 
 
 def test_turning_asks_for_studies_that_there_are(tmp_path):
-    with pytest.raises(ParameterError, match=r"'mianz'.*Did you mean 'mainz'"):
+    with refused(ParameterError, "transpose"):
         read(tmp_path, GENES_IN_ROWS, transpose=["mianz"])
 
 
@@ -261,7 +262,7 @@ def test_no_file_is_silently_lost_for_its_name(tmp_path, one, other):
 
 def test_the_same_file_twice_is_not_one_study(tmp_path):
     path = write(tmp_path, PLAIN)
-    with pytest.raises((DataError, ParameterError), match="mainz"):
+    with refused((DataError, ParameterError), "paths"):
         cr.Studies.read(path, path)
 
 
@@ -275,7 +276,7 @@ def test_the_same_file_twice_is_not_one_study(tmp_path):
 )
 def test_the_shapes_are_refused_until_their_class_is_named(data_folder, name, n_samples, n_classes):
     path = data_folder / "shapes" / f"{name}.txt"
-    with pytest.raises(DataError, match=rf"Feature '3' of study '{name}' is probably a class label"):
+    with refused(DataError):
         cr.Studies.read(path)
     assert cr.Studies.read(path, label=False)[name].X.shape == (n_samples, 3)
     study = cr.Studies.read(path, label="3")[name]
@@ -303,5 +304,5 @@ def test_the_breast_cancer_studies_are_aligned(data_folder):
 
 
 def test_a_table_of_subtypes_is_not_a_study(data_folder):
-    with pytest.raises(DataError, match=r"2 non-numeric columns: 'PAM50' \(such as 'Her2'\), 'HK_3GENE'"):
+    with refused(DataError):
         cr.Studies.read(data_folder / "breast" / "mainz_subtypes.csv")

@@ -1,6 +1,6 @@
 """Single samples from the means of many resamples with public draws.
 
-Prints the tables of docs/exchange.md under "Public draws"; `make exchange-calibration` runs it, `--studies`
+Prints the tables of docs/federated.md under "Public draws"; `make federated-calibration` runs it, `--studies`
 sets its size. A share below 100 % is no protection: other attacks need less, among them the difference of two clusters.
 """
 
@@ -83,7 +83,7 @@ def solved(
 
 
 def first_guess(told: Published) -> np.ndarray:
-    """Regress the means of the largest k on who was drawn: a sample moves the mean of its own cluster alone."""
+    """Regress the means of the largest k on who was drawn: a sample moves the mean of its cluster alone."""
     k = max(KS)
     own = np.flatnonzero(told.k == k).tolist()
     full, *rest = [told.functions[i] for i in own]
@@ -126,13 +126,13 @@ def learned(n: int, p: int, n_resamples: int, seed: int) -> tuple[np.ndarray, Pu
 
 
 def regression(n: int, p: int, n_resamples: int, seed: int) -> dict[str, np.ndarray]:
-    """Return the errors of an attacker who knows the draws alone."""
+    """Return the errors of an attacker with the draws alone."""
     X, told = learned(n, p, n_resamples, seed)
     return {"who was drawn": errors(reconstructed(told), X)}
 
 
 def attacks(n: int, p: int, n_resamples: int, seed: int) -> dict[str, np.ndarray]:
-    """Return the errors of attackers who know the clusters of the samples, or all samples but one."""
+    """Return the errors of attackers with the clusters of the samples, or all samples but one."""
     X, told = learned(n, p, n_resamples, seed)
     points = PointSet(X)
     largest = next(form for form, k in zip(told.functions, told.k, strict=True) if k == max(KS))
@@ -157,12 +157,12 @@ def print_attacks(
     n_studies: int,
     cases: Sequence[tuple[int, int, int]],
 ) -> None:
-    """Print how far a guess is from the patient, by what the attacker knows."""
+    """Print how far a guess is from the patient, by the attacker's knowledge."""
     print(
         f"\nk-means, k = 2, 3, 4, public draws; {n_studies} studies each; n × p, B: median error in sd (within {CLOSE})"
     )
     results = [[attack(*case, seed) for seed in range(n_studies)] for case in cases]
-    print("\n| the attacker has the file and knows | " + " | ".join(f"{n} × {p}, {B}" for n, p, B in cases) + " |")
+    print("\n| the attacker has the file and | " + " | ".join(f"{n} × {p}, {B}" for n, p, B in cases) + " |")
     print("|---|" + "---|" * len(cases))
     for name in results[0][0]:
         pooled = [np.concatenate([of_study[name] for of_study in of_case]) for of_case in results]

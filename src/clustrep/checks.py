@@ -151,7 +151,7 @@ def check_names_differ(names: Sequence[str], what: str, *, parameter: str) -> No
     """Check that no name occurs twice."""
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
-        sentence = f"Every {what} needs another name, but {listing(map(repr, twice))} came twice."
+        sentence = f"Every {what} needs a different name, but {listing(map(repr, twice))} came twice."
         raise ParameterError(sentence, parameter=parameter)
 
 
@@ -214,7 +214,7 @@ def check_unique(names: Sequence[str], what: str, subject: str) -> None:
     if duplicates:
         raise DataError(
             f"{subject} has {plural(len(duplicates), f'duplicate {what} name')}: {listing(map(repr, duplicates))}. "
-            f"Every {what} needs another name."
+            f"Every {what} needs a different name."
         )
 
 

@@ -8,6 +8,27 @@ import tempfile
 import pytest
 
 import clustrep as cr
+from clustrep.report import figures
+
+DRAWN: dict[tuple[str, ...], str] = {}
+
+
+@pytest.fixture(autouse=True)
+def _equal_figures_are_drawn_once(monkeypatch):
+    """Keep the drawings of the page for the whole session: they take most of the time of a small run.
+
+    Figures are equal that have the same words and numbers; tests of the report draw them every time.
+    """
+
+    def svg_of(figure):
+        if figure.frame.empty:
+            return figures.svg_of(figure)
+        key = (figure.name, figure.title, figure.description, figure.python, figure.frame.to_csv())
+        if key not in DRAWN:
+            DRAWN[key] = figures.svg_of(figure)
+        return DRAWN[key]
+
+    monkeypatch.setattr("clustrep.report.render.svg_of", svg_of)
 
 
 @pytest.fixture(scope="session")

@@ -366,5 +366,5 @@ def test_leftovers_of_killed_runs_are_removed(studies, tmp_path):
 def test_two_runs_can_t_share_a_folder(studies, tmp_path):
     from clustrep.files.folders import claimed
 
-    with claimed(tmp_path / "kept"), refused(ParameterError, "checkpoint"):
+    with claimed(tmp_path / "kept"), pytest.raises(ParameterError):
         ask(studies, checkpoint=tmp_path / "kept")

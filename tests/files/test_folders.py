@@ -12,7 +12,6 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from tests.sentences import refused
 
 from clustrep.errors import DataError, ParameterError
 from clustrep.files import archives as checksums
@@ -316,7 +315,7 @@ def holder(tmp_path):
 
 def test_the_second_is_refused_at_once_and_told_by_whom(holder, tmp_path):
     with (
-        refused(ParameterError, "out") as no,
+        pytest.raises(ParameterError) as no,
         claimed(tmp_path / "out"),
     ):
         pass
@@ -376,7 +375,7 @@ def test_where_files_cannot_be_locked_the_second_is_refused(tmp_path, monkeypatc
     monkeypatch.setattr(fcntl, "flock", unsupported)
     out = tmp_path / "out"
     with claimed(out) as claim:
-        with refused(ParameterError, "out"), claimed(out):
+        with pytest.raises(ParameterError), claimed(out):
             pass
         with claim.transaction() as staged:
             put(staged, NEW)

@@ -183,7 +183,7 @@ def _read_tables(paths: Sequence[Path], names: Sequence[str], request: Request) 
         for table in reader.read(path, name, request):
             if table.name in path_of:
                 raise DataError(
-                    f"Every study needs another name, but {table.name!r} is in {path_of[table.name]} and in "
+                    f"Every study needs a different name, but {table.name!r} is in {path_of[table.name]} and in "
                     f"{path}: rename it in one of them."
                 )
             path_of[table.name] = path

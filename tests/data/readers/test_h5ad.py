@@ -234,7 +234,7 @@ def test_a_table_too_large_for_temporary_files_is_refused_with_the_remedy(h5ad, 
 def test_a_large_sparse_table_is_refused_before_it_is_dense():
     adata = pytest.importorskip("anndata").AnnData(scipy.sparse.csr_matrix((300_000, 300_000)))
     adata.obs["donor"] = "d"
-    with refused(DataError):
+    with pytest.raises(DataError):
         cr.Studies.from_anndata(adata, "donor")
 
 

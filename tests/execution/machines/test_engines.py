@@ -47,7 +47,7 @@ def test_what_needs_a_device_of_this_process_stays_here():
 
 
 def test_the_memory_of_other_machines_is_theirs_to_know():
-    with refused(DataError):
+    with pytest.raises(DataError):
         check_memory(1e18, "ward", "a", 100)
     with in_force(replace(config(), opened=engines.Engine)):
         check_memory(1e18, "ward", "a", 100)

@@ -55,7 +55,7 @@ def test_a_folder_with_something_in_it_is_refused_before_any_work(arguments, fol
     assert done.stderr == "error: out exists already: name another folder with --out, or replace it with --force.\n"
     done = invoke(*arguments, "--out", "out", "--force", code=2)
     assert done.stderr == (
-        "error: out holds no results of clustrep, so --force does not replace what is in it: name another folder with "
+        "error: out holds no results of clustrep, so --force does not replace its files: name another folder with "
         "--out.\n"
     )
     assert listed(folder / "out") == ["mine.txt"]

@@ -1,4 +1,4 @@
-"""The simulated atlas: what is in it, and verdicts on it that are right cell type by cell type."""
+"""The simulated atlas: its contents, and verdicts on it that are right cell type by cell type."""
 
 from __future__ import annotations
 

@@ -260,5 +260,5 @@ class TestTrainEmbedding:
 
     @pytest.mark.parametrize("parameter", ["n_features", "n_components"])
     def test_numbers_are_checked(self, parameter):
-        with refused(ParameterError):
+        with refused(ParameterError, parameter):
             TrainEmbedding(**{parameter: 0}).fit(np.zeros((3, 2)))

@@ -6,7 +6,7 @@
 #   first$   ./ray_two_machines.sh run cohorts/*.csv         anywhere on the two machines
 #   both$    ./ray_two_machines.sh stop
 #
-# So that nobody else can use the cluster, first set the same token on both:
+# To keep others off the cluster, first set the same token on both:
 #   export RAY_AUTH_MODE=token RAY_AUTH_TOKEN=…
 set -euo pipefail
 port=${RAY_PORT:-6379}

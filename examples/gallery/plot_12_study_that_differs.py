@@ -2,7 +2,7 @@
 Find the study that differs
 ===========================
 
-Five studies, of which one is measured on another scale and nobody wrote it down. Which pairs predict each other, and
+Five studies, of which one is measured on another scale, without a note of it. Which pairs predict each other, and
 what happens when that study is left out?
 """
 
@@ -18,7 +18,7 @@ print(f"Heterogeneity between pairs: I² = {result.heterogeneity:.0%}")
 result.plot()
 
 # %%
-# The others together predict a study that was left out. A pool that contains ``delta`` predicts nobody well; without
+# The others together predict a study that was left out. A pool that contains ``delta`` predicts no study well; without
 # it, every study is predicted by the rest:
 
 names = [name for name in studies.names if name != "delta"]

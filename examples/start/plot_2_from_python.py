@@ -48,7 +48,7 @@ result.plot()
 analysis.comparison.plot()
 
 # %%
-# ``gamma`` lacks one of the four subtypes: nobody predicts it well, and its own four clusters predict the others badly.
+# ``gamma`` lacks one of the four subtypes: no study predicts it well, and its four clusters predict the others badly.
 #
 # From here
 # ---------

@@ -14,7 +14,7 @@ from clustrep.execution.devices import resolve_device
 HAS_PYTORCH = importlib.util.find_spec("torch") is not None
 
 
-def has_card():
+def has_gpu():
     if not HAS_PYTORCH:
         return False
     import torch
@@ -39,12 +39,12 @@ def test_without_pytorch_a_sentence_says_what_to_install(asked):
     assert error.value.parameter == "device"
 
 
-@pytest.mark.skipif(not HAS_PYTORCH or has_card(), reason="no PyTorch, or a GPU is there")
-def test_without_a_card_a_sentence_says_so():
+@pytest.mark.skipif(not HAS_PYTORCH or has_gpu(), reason="no PyTorch, or a GPU is there")
+def test_without_a_gpu_a_sentence_says_so():
     with pytest.raises(ParameterError):
         resolve_device("cuda")
 
 
-@pytest.mark.skipif(has_card(), reason="a GPU is there")
-def test_automatically_the_processor_is_taken_where_there_is_no_card():
+@pytest.mark.skipif(has_gpu(), reason="a GPU is there")
+def test_automatically_the_processor_is_taken_where_there_is_no_gpu():
     assert resolve_device("auto") == "cpu"

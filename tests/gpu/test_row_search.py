@@ -81,7 +81,7 @@ def test_a_single_point_is_nearest(device):
 def test_in_pieces(monkeypatch, device):
     rng = np.random.default_rng(3)
     points, X = rng.normal(size=(300, 20)), rng.normal(size=(1000, 20))
-    for name, value in (("ROWS", 128), ("CELLS", 2000), ("CARD_CELLS", 2000)):
+    for name, value in (("ROWS", 128), ("CELLS", 2000), ("GPU_CELLS", 2000)):
         monkeypatch.setattr(f"clustrep.gpu.row_search.{name}", value)
     compared(points, X, device)
 

@@ -165,7 +165,7 @@ class Told(logging.Handler):
 
 @contextlib.contextmanager
 def progress_told(*, quiet: bool) -> Iterator[None]:
-    """Write what the library logs to stderr; only warnings where the user wants it quiet."""
+    """Write what the library logs to stderr; only warnings with `--quiet`."""
     logger, handler = logging.getLogger("clustrep"), Told(logging.WARNING if quiet else logging.INFO)
     before = logger.level, logger.propagate
     logger.addHandler(handler)

@@ -471,7 +471,7 @@ def library_arguments(settings: dict[str, Any], *names: str) -> dict[str, Any]:
 
 @contextmanager
 def configured(settings: dict[str, Any], progress: Any = "auto") -> Iterator[None]:
-    """Run the library: without progress bars where the user wants it quiet, and with stdout kept for the results."""
+    """Run the library: without progress bars with `--quiet`, and with stdout kept for the results."""
     from clustrep import config_context
 
     with (

@@ -102,7 +102,7 @@ class DaskEngine(Engine[Future]):
         """Cancel futures."""
         if tasks and self.client.status == "running":
             cancel = partial(self.client.cancel, list(tasks), asynchronous=True)
-            with contextlib.suppress(OSError, TimeoutError):  # nobody is there to cancel anything
+            with contextlib.suppress(OSError, TimeoutError):  # no scheduler is left to cancel anything
                 self.client.sync(cancel, callback_timeout=ANSWERS)
 
     def close(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from clustrep.errors import ParameterError
 from clustrep.text import argument
 
-PROCESSOR, CARD, PLAIN = "cpu", "cuda", "torch"
+PROCESSOR, GPU, PLAIN = "cpu", "cuda", "torch"
 AUTOMATIC = "auto"
 NEEDS_PYTORCH = "needs PyTorch: pip install 'clustrep[gpu]'"
 # Of the memory that is free, how much may be filled.
@@ -35,7 +35,7 @@ def resolve_device(asked: str) -> str:
     import torch
 
     if torch.cuda.is_available():
-        return CARD
+        return GPU
     if asked == AUTOMATIC:
         return PROCESSOR
     raise ParameterError(
@@ -50,7 +50,7 @@ def torch_device(device: str) -> Any:
     """Return PyTorch's device."""
     import torch
 
-    return torch.device("cuda" if device == CARD else "cpu")
+    return torch.device("cuda" if device == GPU else "cpu")
 
 
 def device_name(device: str) -> str | None:
@@ -59,14 +59,14 @@ def device_name(device: str) -> str | None:
         return None
     import torch
 
-    if device == CARD:
+    if device == GPU:
         return f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}"
     return f"cpu, PyTorch {torch.__version__}"
 
 
 def free_bytes(device: str) -> int:
     """Return how many bytes a batch may fill."""
-    if device != CARD:
+    if device != GPU:
         return PLAIN_BYTES
     import torch
 

@@ -97,7 +97,7 @@ def open_engine(engine: Any) -> Engine[Any]:
     ParameterError
         Where it is no engine, or one that is not installed.
     EngineLost
-        Where nobody answers there.
+        Where no engine answers there.
     """
     scheme, separator, address = engine.partition("://") if isinstance(engine, str) else ("", "", "")
     if scheme == DASK and address:

@@ -112,7 +112,7 @@ LONG = 30.0  # seconds that are worth a word
 
 ADVISED_LANDMARKS = 2000
 
-ALWAYS_THERE = 10**9  # bytes for which nobody asks how many there are
+ALWAYS_THERE = 10**9  # bytes that are taken without asking for the free memory
 
 CGROUP = Path("/sys/fs/cgroup")  # where Linux limits the memory of containers and of jobs
 

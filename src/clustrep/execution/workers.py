@@ -118,7 +118,7 @@ def _cause(error: BrokenProcessPool) -> str:
 
 
 def _compute_in_worker(plan: Plan[T], block: Sequence[int], run_of_blocks: Run) -> Outcome[T]:
-    if os.getppid() == run_of_blocks.process:  # else a thread, or a process that somebody else looks after
+    if os.getppid() == run_of_blocks.process:  # else a thread, or a process with another parent
         follow_parent(run_of_blocks.process)
     return compute(plan, block, run_of_blocks)
 
@@ -145,7 +145,7 @@ FOLLOWED: set[int] = set()  # the process whose worker this one is
 
 
 def follow_parent(parent: int) -> None:
-    """Let this process, a worker, end soon after its parent: nobody else waits for what it computes."""
+    """Let this process, a worker, end soon after its parent, the only process that needs its values."""
     if parent in FOLLOWED:
         return
     FOLLOWED.add(parent)

@@ -73,7 +73,7 @@ class Disclosure:
         check_choice(self.precision, "precision", ("double", "single"))
         if self.secret is not None and not is_whole(self.secret, at_least=2 ** (SECRET_BITS - 1)):
             raise ParameterError(
-                f"secret must be a whole number of at least {SECRET_BITS} bits, which nobody can guess: "
+                f"secret must be a whole number of at least {SECRET_BITS} bits, which cannot be guessed: "
                 "secrets.randbits(128) makes one.",
                 parameter="secret",
             )

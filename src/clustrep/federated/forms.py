@@ -75,7 +75,7 @@ class Form(ABC):
 
 
 def _typed(points: PointSet, centres: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return points as a copy, and centres in their precision, as the compiled code of scikit-learn wants both."""
+    """Return points as a copy, and centres in their precision, as the compiled code of scikit-learn needs both."""
     X = np.array(points.X)
     return X, np.ascontiguousarray(centres, dtype=X.dtype)
 

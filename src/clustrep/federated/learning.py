@@ -104,7 +104,7 @@ def learn(
     Where a cluster of size s₁ with mean m₁ and a cluster of another function, s₂ and m₂, differ by one sample, that
     sample is s₁m₁ − s₂m₂. Of files of k-means with k = 2 to 6, secret draws and clusters of at least 10 of 120 samples,
     162 of 200 gave at least one sample exactly. Versions of a file can be differenced in the same way, and means of 100
-    resamples with public draws gave all of 120 samples to an attacker who knows their clusters. docs/federated.md lists
+    resamples with public draws gave all of 120 samples to an attacker with their clusters. docs/federated.md lists
     the attacks that were tried, with their rates. A data protection officer decides.
 
     References

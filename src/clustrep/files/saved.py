@@ -82,7 +82,7 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def _remove_leftovers(folder: Path) -> None:
-    """Remove the files that killed processes have left: those that nobody has written to for long."""
+    """Remove the files that killed processes have left: those without a recent change."""
     for leftover in folder.glob(f"{TEMPORARY}{'[0-9a-f]' * 16}"):
         with contextlib.suppress(OSError):  # it is gone, or can't be removed
             status = leftover.lstat()

@@ -108,7 +108,7 @@ class ClusteringFunction:
 
     def labels(self, points: FloatArray) -> Labels:
         """Return Ψ(points) for a table that needs no checks."""
-        # A copy: a pipeline may work in place, and compiled code wants the precision that it was fitted with.
+        # A copy: a pipeline may work in place, and compiled code needs the precision that it was fitted with.
         labels = self._predict(np.array(points, dtype=self._dtype))
         return check_labels(labels, "the clusterer's labels", length=len(points), same_as="its input")
 

@@ -512,7 +512,7 @@ def transformed_learners(
 
 
 class FailingLearner(Learner):
-    """Another learner, of which every fit fails: for replicates that nobody could compute."""
+    """Another learner, of which every fit fails: for replicates that could not be computed."""
 
     compiled = in_threads = False
 

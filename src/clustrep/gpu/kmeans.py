@@ -28,7 +28,7 @@ from clustrep.agreement.batches import PairScores
 from clustrep.agreement.contingency import Counts
 from clustrep.cached import cached_property
 from clustrep.errors import ParameterError
-from clustrep.execution.devices import CARD, free_bytes
+from clustrep.execution.devices import GPU, free_bytes
 from clustrep.fitting.learners import Fit, FittedFunction
 from clustrep.fitting.parameters import Clusterer, Configuration
 from clustrep.fitting.resample import PointSet, Resample
@@ -542,7 +542,7 @@ class DeviceCentresPsi(FittedFunction):
 
 def steps_on(points: DevicePoints) -> PlainSteps:
     """Return the fastest steps for points: by kernels of our own on a GPU."""
-    if points.device != CARD:
+    if points.device != GPU:
         return PlainSteps(points)
     from clustrep.gpu.fused_steps import FusedSteps
 
@@ -551,7 +551,7 @@ def steps_on(points: DevicePoints) -> PlainSteps:
 
 def tables_on(steps: PlainSteps, u: Any, v: Any, weights: Any, row: Any, n_labels: int) -> Any:
     """Count tables by the fastest way on the device."""
-    if steps.points.device != CARD:
+    if steps.points.device != GPU:
         return count_tables(u, v, weights, row, n_labels)
     from clustrep.gpu.fused_steps import count_tables_fused
 

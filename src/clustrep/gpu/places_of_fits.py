@@ -33,7 +33,7 @@ class Layout:
 
     @classmethod
     def of_several(cls, table: Any, n_tables: int, per_group: int) -> Layout:
-        """Place the fits of every table, (n_fits,), into groups of their own; how many are empty, nobody asks."""
+        """Place the fits of every table, (n_fits,), into separate groups, of which some may be empty."""
         n_fits, device = len(table), table.device
         counts = torch.zeros(n_tables, dtype=torch.int64, device=device)
         counts.index_add_(0, table, torch.ones_like(table))

@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from clustrep.execution.devices import CARD
+from clustrep.execution.devices import GPU
 from clustrep.gpu.points import DevicePoints
 from clustrep.kernels.lloyd import fill_empty
 
 # Points whose masses are summed into one number, for the choice of first centres.
 BLOCK = 256
 # Cells of the matrix of fits' centres and points that are in memory at once, on the processor and on a GPU.
-CELLS, CARD_CELLS = 2**20, 2**27
+CELLS, GPU_CELLS = 2**20, 2**27
 # Products are rounded in proportion to the lengths: a point this near to a centre is taken to be at the centre.
 NEAR = {torch.float32: 1e-6, torch.float64: 1e-14}
 
@@ -43,7 +43,7 @@ class PlainSteps:
 
     def _pieces(self, n_fits: int, n_rows: int) -> Iterator[slice]:
         """Divide the points so that their distances to `n_rows` rows of fits fit into memory; in whole blocks."""
-        cells = CARD_CELLS if self.points.device == CARD else CELLS
+        cells = GPU_CELLS if self.points.device == GPU else CELLS
         per_fit = max(n_rows, self.points.n_features) if self.several else n_rows  # of several, each fit has a copy
         step = max(1, cells // max(1, n_fits * per_fit) // BLOCK) * BLOCK
         return (slice(begin, begin + step) for begin in range(0, len(self.points), step))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from clustrep.cached import cached_property
-from clustrep.execution.devices import CARD, torch_device
+from clustrep.execution.devices import GPU, torch_device
 from clustrep.types import FloatArray, IntArray
 
 # Rows that are sent at once.
@@ -54,7 +54,7 @@ class DevicePoints:
         is_finite = bool(np.isfinite(largest))
         unit = largest if is_finite and largest > 0 else 1.0
         table /= unit
-        return cls(device, table.float() if device == CARD and not exact else table, mean, unit, is_finite)
+        return cls(device, table.float() if device == GPU and not exact else table, mean, unit, is_finite)
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
@@ -133,7 +133,7 @@ class DeviceTables(DevicePoints):
         unit = np.where(np.isfinite(largest) & (largest > 0), largest, 1.0)
         stacked /= torch.as_tensor(unit, device=stacked.device)
         is_finite = bool(np.isfinite(largest).all())
-        return cls(device, stacked.float() if device == CARD else stacked, mean, unit, is_finite)
+        return cls(device, stacked.float() if device == GPU else stacked, mean, unit, is_finite)
 
     def __len__(self) -> int:
         return int(self.X.shape[1])

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from clustrep.cached import cached_property
-from clustrep.execution.devices import CARD
+from clustrep.execution.devices import GPU
 from clustrep.execution.seeds import breathe
 from clustrep.gpu.points import DevicePoints
 from clustrep.types import BoolArray, FloatArray, IntArray
@@ -17,7 +17,7 @@ from clustrep.types import BoolArray, FloatArray, IntArray
 Search = Callable[[FloatArray], IntArray]
 
 # Rows that are sent at once; cells of the matrix of products in memory, on the processor and on a GPU.
-ROWS, CELLS, CARD_CELLS = 2**17, 2**20, 2**27
+ROWS, CELLS, GPU_CELLS = 2**17, 2**20, 2**27
 # Rows farther from the mean than this times the largest coordinate are left to the processor: halves overflow there.
 MOST_UNITS = 500.0
 UNIT = 2.0**-53  # of rounding
@@ -53,7 +53,7 @@ class RowSearch:
     @classmethod
     def of(cls, points: FloatArray, device: str, exact: Callable[[], Search]) -> RowSearch:
         """Return the fastest search for points: by kernels of our own on a GPU."""
-        if device != CARD:
+        if device != GPU:
             return cls(points, device, exact)
         from clustrep.gpu.fused_search import FusedSearch
 
@@ -120,7 +120,7 @@ class RowSearch:
         nearest = torch.zeros(len(x), dtype=torch.int64, device=x.device)
         least, second = torch.full((2, len(x)), torch.inf, dtype=x.dtype, device=x.device)
         n_rows = min(len(x), 1024)
-        step = max(1, (CARD_CELLS if self.table.device == CARD else CELLS) // max(1, n_rows))
+        step = max(1, (GPU_CELLS if self.table.device == GPU else CELLS) // max(1, n_rows))
         for first in range(0, len(x), n_rows):
             rows = slice(first, first + n_rows)
             for begin in range(0, len(self.table), step):

@@ -118,7 +118,7 @@ def gabriel_edges(centres: FloatArray) -> IntArray:
 
 
 def nearest_centre(X: FloatArray, centres: FloatArray) -> IntArray:
-    """Return the nearest centre of every sample, (n,); centres that are NaN are nobody's, and without any it is −1."""
+    """Return the nearest centre of every sample, (n,); never a NaN centre, and −1 without any centre."""
     if not len(centres):  # everything is noise
         return np.full(len(X), -1)
     squared = (centres**2).sum(axis=1) - 2 * X @ centres.T  # up to a constant of each sample

@@ -135,7 +135,7 @@ def test_a_parameter_that_changes_k_means():
     )
     alone = cr.replicability(KMeans(3, n_init=1, max_iter=1), STUDIES, n_resamples=4, rng=0)
     np.testing.assert_array_equal(grid.replicability("k-means", value=1).distribution, alone.distribution)
-    assert curve_places(grid, None)[:2] == ("max_iter", [1, 300])  # not three clusters, twice
+    assert curve_places(grid)[:2] == ("max_iter", [1, 300])  # not three clusters, twice
 
 
 def test_the_last_step_of_a_pipeline():
@@ -172,26 +172,20 @@ def test_param_grid_that_is_refused(param_grid):
 # figures and page
 
 
-def test_curves_over_the_parameter_and_over_clusters_found(leiden):
-    assert curve_places(leiden, None) == ("resolution", [0.2, 1.0, 3.0], {"leiden": [0, 1, 2]})
-    _, places, groups = curve_places(leiden, "clusters")
-    np.testing.assert_allclose([places[c] for c in groups["leiden"]], np.sort(leiden.mean_clusters_found))
+def test_curves_over_the_parameter(leiden):
+    assert curve_places(leiden) == ("resolution", [0.2, 1.0, 3.0], {"leiden": [0, 1, 2]})
 
 
 def test_different_parameters_meet_at_the_number_of_clusters(mixed):
-    title, places, groups = curve_places(mixed, None)
+    title, places, groups = curve_places(mixed)
     assert title == "mean clusters found"
     assert [*groups] == ["leiden", "dbscan", "k-means"]
     assert [places[c] for c in groups["k-means"]] == [3, 4]
-    with refused(ParameterError, "against"):
-        mixed.plot(against="parameter")
 
 
 def test_drawings(leiden, mixed):
     assert leiden.plot().get_xlabel() == "resolution"
-    assert leiden.plot(against="clusters").get_xlabel() == "mean clusters found"
     assert mixed.plot().get_xlabel() == "mean clusters found"
-    assert len(mixed.plot(kind="matrices"))
     reference = cr.null_reference(leiden, n=19, null="gaussian")
     assert leiden.plot(reference=reference).get_xlabel() == "resolution"
 

@@ -46,7 +46,6 @@ def test_the_whole_exchange(learned):
         "config.toml",
         "figures/curves-ami.png",
         "figures/curves-ari.png",
-        "figures/matrices.png",
         "gaps.csv",
         "report.html",
         "result.npz",

@@ -91,7 +91,6 @@ def curves_of(clusterers, **options):
 # Kinds of figures beside the first, and what has several panels.
 FIGURES = {
     **{name: functools.partial(lambda name: result_of(name).plot(), name) for name in RESULTS},
-    "matrices": lambda: result_of("Comparison").plot(kind="matrices"),
     "studies": lambda: result_of("Analysis").plot(by="study"),
     "valleys": lambda: result_of("Findings").plot(kind="valleys"),
     "features": lambda: result_of("Findings").plot(kind="features"),

@@ -1,52 +1,13 @@
-"""The study × study matrix, grids of matrices, and forest plots."""
+"""The study × study matrix, and forest plots."""
 
 from __future__ import annotations
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from tests.plots.samples import LETTERS, comparison, inches, over_k, rendered, replicability, scores, texts_of
+from tests.plots.samples import LETTERS, rendered, replicability, scores, texts_of
 
 from clustrep.errors import ParameterError
-from clustrep.plots.canvas import DOUBLE
-
-
-def test_matrices_are_a_grid_of_clusterers_and_k():
-    result = over_k(["ward", "k-means"], [2, 3, 4], S=4)
-    axes = rendered(result.plot(agreement="ami", kind="matrices"))
-    assert axes.shape == (2, 3)
-    means = result.distribution[:, 1].mean(axis=1)
-    for c, ax in enumerate(axes.flat):
-        np.testing.assert_allclose(ax.images[0].get_array(), means[c])
-        assert ax.images[0].get_clim() == (0, 1)
-        assert texts_of(ax.texts)[1] == f"{means[c, 0, 1]:.2f}"[1:]
-    assert [ax.get_title() for ax in axes.flat] == ["k = 2", "k = 3", "k = 4", "", "", ""]
-    assert [ax.get_ylabel() for ax in axes[:, 0]] == ["ward", "k-means"]
-    figure = axes[0, 0].figure
-    assert (figure.get_supxlabel(), figure.get_supylabel(), figure.get_suptitle()) == ("tested on", "trained on", "")
-    assert len(figure.axes) == 7
-    assert figure.axes[-1].get_ylabel() == "AMI, mean over resamples"
-
-
-def test_matrices_of_many_k_are_six_and_say_so():
-    axes = rendered(over_k(["ward"], range(2, 41)).plot(kind="matrices"))
-    assert [ax.get_title() for ax in axes[0]] == [f"k = {k}" for k in (2, 10, 17, 25, 32, 40)]
-    expected = "6 of 39 numbers of clusters, those nearest to evenly spaced ones"
-    assert axes[0, 0].figure.get_suptitle() == expected
-
-
-def test_matrices_of_a_clusterer_without_k_stand_first_in_their_row():
-    result = comparison(["ward", "ward", "own"], [2, 3, None])
-    axes = rendered(result.plot(kind="matrices"))
-    assert [ax.get_visible() for ax in axes.flat] == [True, True, True, False]
-    assert axes[1, 0].get_title() == "its own k"
-    np.testing.assert_allclose(axes[1, 0].images[0].get_array(), result.distribution[2, 0].mean(axis=0))
-
-
-def test_matrices_of_ten_studies_have_no_numbers():
-    axes = rendered(over_k(["ward"], range(2, 8), S=10).plot(kind="matrices"))
-    assert not any(ax.texts for ax in axes.flat)
-    np.testing.assert_allclose(inches(axes)[0], DOUBLE)
 
 
 @pytest.mark.parametrize("S", [2, 4, 10])
@@ -79,10 +40,9 @@ def test_numbers_are_left_out_of_small_axes():
 
 
 def test_unknown_kinds_are_refused():
-    for result in (over_k(["ward"], [2, 3]), replicability(scores((2, 2, 2)))):
-        with pytest.raises(ParameterError) as caught:
-            result.plot(kind="strip")
-        assert caught.value.parameter == "kind"
+    with pytest.raises(ParameterError) as caught:
+        replicability(scores((2, 2, 2))).plot(kind="strip")
+    assert caught.value.parameter == "kind"
 
 
 def test_the_forest_has_means_intervals_and_resamples_of_every_pair_and_of_all():

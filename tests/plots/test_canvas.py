@@ -38,7 +38,6 @@ def test_odd_names_everywhere():
     many = over_k(NAMES, [2, 3], S=4, names=NAMES)
     ax = rendered(many.plot())
     assert texts_of(ax.get_legend().get_texts())[2] == " _under"  # a legend leaves out what begins with _
-    rendered(many.plot(kind="matrices"))
     rendered(reference_of(many).plot())
     rendered(many.plot(reference=reference_of(many)))
 
@@ -61,7 +60,7 @@ def test_odd_names_in_figures_from_data(cohorts):
 
 def test_own_figures_have_journal_widths_and_small_letters(local):
     result, compared = replicability(scores((4, 3, 3))), over_k(["ward"], [2, 3])
-    own = [result.plot(), result.plot(kind="forest"), compared.plot(), compared.plot(kind="matrices")]
+    own = [result.plot(), result.plot(kind="forest"), compared.plot()]
     own += [local.plot(), local.plot(kind="clusters"), local.plot(kind="co-clustering", point=0)]
     for drawn in map(rendered, own):
         width = inches(drawn)[0]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgba
 from sklearn.cluster import AgglomerativeClustering
-from tests.plots.samples import inches, local_of, over_k, rendered, texts_of, vars_of
+from tests.plots.samples import inches, local_of, rendered, texts_of, vars_of
 
 import clustrep as cr
 from clustrep.errors import DataError, ParameterError
@@ -174,8 +174,6 @@ def test_few_points_have_no_tsne():
 
 def test_figures_of_several_axes_refuse_one(local):
     _, ax = plt.subplots()
-    with pytest.raises(ParameterError):
-        over_k(["ward"], [2, 3]).plot(ax, kind="matrices")
     with pytest.raises(ParameterError):
         local.plot(ax, kind="co-clustering", point=0)
 

@@ -93,8 +93,6 @@ def test_a_reference_of_something_else_is_refused():
     result = over_k(["ward"], [2, 3])
     with pytest.raises(ParameterError):
         result.plot(reference=reference_of(over_k(["ward"], [2, 3, 4])))
-    with pytest.raises(ParameterError):
-        result.plot(kind="matrices", reference=reference_of(result))
 
 
 def test_curves_bear_what_is_missing():
@@ -104,9 +102,7 @@ def test_curves_bear_what_is_missing():
     ax = rendered(one.plot())
     assert np.isnan(ax.lines[0].get_ydata()).tolist() == [False, True, False]
     assert ax.get_ylim()[1] > 3 * np.nanmax(distribution[:3].mean(axis=(-1, -2)))
-    rendered(one.plot(kind="matrices"))
     none = comparison(["a"], [None], B=1, S=2, agreements=("ari",), distribution=np.full((1, 1, 1, 2, 2), np.nan))
     ax = rendered(none.plot())
     assert ax.get_xlabel() == "(no number of clusters to set)"
     assert ax.get_xticks().tolist() == []
-    rendered(none.plot(kind="matrices"))

@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from clustrep.null.null_scores import NullReference
 
 
-PARAMETER, CLUSTERS = "parameter", "clusters"
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Failing, Tabled):
     """The scores of several clusterers and numbers of clusters, from the same draws.
@@ -241,52 +238,33 @@ class Comparison(Failing, Tabled):
             )
 
     def plot(
-        self,
-        ax: Axes | None = None,
-        agreement: str | None = None,
-        *,
-        kind: str = "curves",
-        reference: NullReference | None = None,
-        against: str | None = None,
-    ) -> Any:
-        """Draw the score against the number of clusters, a line for each clusterer; or all matrices of scores.
+        self, ax: Axes | None = None, agreement: str | None = None, *, reference: NullReference | None = None
+    ) -> Axes:
+        """Draw the score against the number of clusters, a line for each clusterer.
+
+        Mean over pairs of studies, 95 % interval as a band, ± sd over resamples as bars. Clusterers that were compared
+        over values of one parameter are drawn against that parameter; over several, against the clusters found. The
+        matrix of one configuration is that of ``comparison.replicability(clusterer, k).plot()``.
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-        agreement : str, optional
-            By which agreement; the first by default.
-        kind : {"curves", "matrices"}
-            Curves over k: mean over pairs of studies, 95 % interval as a band, ± sd over resamples as bars. Or a study
-            × study matrix for every clusterer and k, six k at most: returns an array of axes.
-        reference : NullReference, optional
-            `null_reference` of this comparison: curves show the range of its scores, too.
-        against : {"parameter", "clusters"}, optional
-            Where clusterers were compared over values of a parameter: against these, or against the number of clusters
-            found. By default the parameter; the clusters found where there are several parameters.
-        """
-        from clustrep.algorithms.score_plots import draw_curves, draw_grid
-        from clustrep.plots.canvas import refuse_axes
+        ax : matplotlib Axes, default=None
+            Where to draw; None: a new figure.
+        agreement : str, default=None
+            By which agreement; None: the first.
+        reference : NullReference, default=None
+            `null_reference` of this comparison: the range of its scores is drawn, too.
 
-        check_choice(kind, "kind", ("curves", "matrices"))
-        if against is not None:
-            check_choice(against, "against", (PARAMETER, CLUSTERS))
-            if against == PARAMETER and len(self.parameters) > 1:
-                raise ParameterError(
-                    f"against must be {CLUSTERS!r} for several parameters: {', '.join(self.parameters)}.",
-                    parameter="against",
-                )
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from clustrep.algorithms.score_plots import draw_curves
+
         name = self.agreements[self._agreement(agreement)]
-        if kind == "matrices":
-            refuse_axes(ax, kind)
-            if reference is not None:
-                raise ParameterError(
-                    "reference must be left out with kind='matrices': only curves show it.", parameter="reference"
-                )
-            return draw_grid(self, name)
         if reference is not None:
             self._check_reference(reference)
-        return draw_curves(self, name, reference, against, ax)
+        return draw_curves(self, name, reference, ax)
 
     def _shown(self) -> tuple[str, pd.DataFrame, list[str]]:
         """Return what it is, its summary, and which configuration is the best by every agreement."""

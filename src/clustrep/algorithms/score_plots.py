@@ -1,4 +1,4 @@
-"""Figures of scores: study × study matrices, a forest plot of all pairs, curves over the number of clusters."""
+"""Figures of scores: a study × study matrix, a forest plot of all pairs, curves over the number of clusters."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clustrep.agreement.agreements import shown
 from clustrep.algorithms.choice import Ranking
@@ -21,14 +20,12 @@ from clustrep.plots.canvas import (
     canvas,
     cell_size,
     colour_bar,
-    evenly,
     in_legend,
     largest,
     legend_above,
     literal,
     look,
     names_below,
-    panels,
     score_colours,
     smallest,
     ticks_at,
@@ -45,7 +42,6 @@ if TYPE_CHECKING:
     from clustrep.algorithms.pairwise import Replicability
     from clustrep.null.null_scores import NullReference
 
-MOST_COLUMNS = 6
 # Pairs in one figure: more do not fit on a page.
 MOST_PAIRS = 30
 
@@ -85,84 +81,6 @@ def _cells(mean: FloatArray, sd: FloatArray) -> list[list[str]]:
         elif s == t:
             texts[s][t] = ""
     return texts
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# several configurations: a grid of matrices
-
-
-def draw_grid(result: Comparison, agreement: str) -> NDArray[Any]:
-    """Draw the matrices of a comparison, a row for every clusterer; returns the axes.
-
-    At most six numbers of clusters are shown. A clusterer without a number of clusters stands first in its row.
-    """
-    a = result.agreements.index(agreement)
-    all_ks = sorted({k for k in result.n_clusters if k is not None})
-    ks = [all_ks[i] for i in evenly(len(all_ks), MOST_COLUMNS)]
-    order = sorted(range(len(result.clusterers)), key=lambda c: result.n_clusters[c] or 0)
-    groups: dict[str, list[int]] = {name: [] for name in result.clusterers}
-    for c in order:
-        groups[result.clusterers[c]].append(c)
-    with quiet():
-        means = np.nanmean(result.distribution[:, a], axis=1)  # (n_configurations, S, S)
-    top = largest(means)
-    names = [literal(name, 16) for name in result.names]
-    without_k = bool(ks) and any(result.n_clusters[places[0]] is None for places in groups.values())
-    width, height = _grid_size(names, len(groups), len(ks), len(all_ks), without_k)
-    with panels(len(groups), max(len(ks), 1), width, height) as (figure, axes):
-        matrices: dict[Axes, FloatArray] = {}
-        titled: set[int | None] = set()
-        for row, (name, places) in zip(axes, groups.items(), strict=True):
-            by_k = {result.n_clusters[c]: means[c] for c in places}
-            for ax, k in zip(row, [None] if None in by_k else ks, strict=False):
-                if k in by_k:
-                    matrices[ax] = by_k[k]
-                    ax.set_title("" if k in titled else "its own k" if k is None else f"k = {k}")
-                    titled.add(k)
-            row[0].set_ylabel(literal(name, 24))
-        for ax in axes.flat:
-            ax.set_visible(ax in matrices)
-        for ax, matrix in matrices.items():
-            image = ax.imshow(matrix, cmap=score_colours(), vmin=0, vmax=top)
-            _name_edges(ax, names, left=ax in axes[:, 0], below=not _has_below(ax, axes))
-        figure.supxlabel("tested on", fontsize=8)
-        figure.supylabel("trained on", fontsize=8)
-        if len(ks) < len(all_ks):
-            figure.suptitle(f"{len(ks)} of {len(all_ks)} numbers of clusters, those nearest to evenly spaced ones")
-        colour_bar(image, list(matrices), f"{literal(shown(agreement))}, mean over resamples", aspect=30, shrink=0.8)
-        size = cell_size(next(iter(matrices)), matrix.shape, 3, 1)
-        if size:
-            for ax, matrix in matrices.items():
-                write_cells(ax, matrix, _short_cells(matrix), top, size)
-        return np.asarray(axes)
-
-
-def _grid_size(names: Sequence[str], n_rows: int, n_ks: int, n_all: int, without_k: bool) -> tuple[float, float]:
-    n_columns = max(n_ks, 1)
-    width = SINGLE if n_columns * len(names) <= 12 else DOUBLE
-    margin = 0.4 + 0.06 * max(map(len, names))
-    side = min((width - margin - 0.8) / n_columns - 0.1, 2.4)
-    return width, 0.3 + 0.25 * (n_ks < n_all) + margin * (1 + without_k) + n_rows * (side + 0.12)
-
-
-def _short_cells(mean: FloatArray) -> list[list[str]]:
-    """Write every score in three letters: .85, 1."""
-    texts = _cells(mean, np.full_like(mean, np.nan))
-    return [["1" if text == "1.00" else text.replace("0.", ".", 1) for text in row] for row in texts]
-
-
-def _name_edges(ax: Axes, names: Sequence[str], *, left: bool, below: bool) -> None:
-    """Write the studies' names, at the outer edges of a grid alone."""
-    ax.set_xticks(range(len(names)), list(names), rotation=90)
-    ax.set_yticks(range(len(names)), list(names))
-    ax.tick_params(length=2, labelleft=left, labelbottom=below)
-    ax.spines[:].set_visible(False)
-
-
-def _has_below(ax: Axes, axes: NDArray[Any]) -> bool:
-    """Whether another matrix stands below these axes."""
-    row, column = np.argwhere(axes == ax)[0]
-    return any(other.get_visible() for other in axes[row + 1 :, column])
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -239,7 +157,7 @@ def null_band(reference: NullReference, a: int) -> tuple[FloatArray, FloatArray,
         return np.nanmean(simulated, axis=0), low, high
 
 
-def curve_places(result: Comparison, against: str | None) -> tuple[str, list[float | None], dict[str, list[int]]]:
+def curve_places(result: Comparison) -> tuple[str, list[float | None], dict[str, list[int]]]:
     """Return the title of the axis, the place of every configuration on it, and the configurations of every curve.
 
     A clusterer that finds its number of clusters has one configuration, without a place.
@@ -249,7 +167,7 @@ def curve_places(result: Comparison, against: str | None) -> tuple[str, list[flo
     at: list[float | None] = list(result.n_clusters)
     if parameters in ([], ["k"]):
         title = AXIS_OF_K
-    elif len(parameters) == 1 and against != "clusters":
+    elif len(parameters) == 1:
         title, at = parameters[0], values
     else:  # what all parameters have in common
         title = AXIS_OF_FOUND
@@ -262,7 +180,6 @@ def draw_curves(
     result: Comparison,
     agreement: str,
     reference: NullReference | None = None,
-    against: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw mean against k, its interval as a band, ± sd over resamples as bars, and null distributions.
@@ -277,7 +194,7 @@ def draw_curves(
     with quiet():
         off = ~np.eye(len(result.names), dtype=bool)
         sd = np.nanstd(result.distribution[:, a][..., off].mean(axis=-1), axis=-1, ddof=1)
-    title, at, groups = curve_places(result, against)
+    title, at, groups = curve_places(result)
     ks = sorted({k for k in at if k is not None})
     statistic = None if reference is None else reference.statistic
     several, wide = len(groups) > 1, len(groups) > 6 or len(ks) > 25

@@ -322,7 +322,6 @@ def combine(ctx: click.Context, /, **settings: Any) -> None:
         f"curves-{agreement}": partial(comparison.plot, agreement=agreement, reference=combined.reference)
         for agreement in comparison.agreements
     }
-    drawings["matrices"] = partial(comparison.plot, kind="matrices")
     withheld = "".join(f"{line}\n" for line in combined.withheld)
     output = Output(
         Report(combined, warnings=ctx.obj),

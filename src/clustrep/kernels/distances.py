@@ -79,16 +79,6 @@ def nearest_in_table(
         end = min(begin + TILE, n)
         if table.shape[0] == 2:
             _compare_two_rows(table[0, begin:end], table[1, begin:end], centres, best[begin:end], nearest[begin:end])
-        elif table.shape[0] == 4:
-            _compare_four_rows(
-                table[0, begin:end],
-                table[1, begin:end],
-                table[2, begin:end],
-                table[3, begin:end],
-                centres,
-                best[begin:end],
-                nearest[begin:end],
-            )
         else:
             _compare_rows(table, begin, end, centres, best[begin:end], nearest[begin:end], sums)
 
@@ -132,44 +122,6 @@ def _compare_two_rows(x: FloatArray, y: FloatArray, centres: FloatArray, best: F
 
 
 @vectorised
-def _compare_four_rows(
-    x: FloatArray,
-    y: FloatArray,
-    z: FloatArray,
-    u: FloatArray,
-    centres: FloatArray,
-    best: FloatArray,
-    nearest: FloatArray,
-) -> None:
-    """Compare with two centres at a time."""
-    k = centres.shape[0]
-    two = k // 2 * 2
-    for j in range(0, two, 2):
-        x0, y0, z0, u0 = centres[j, 0], centres[j, 1], centres[j, 2], centres[j, 3]
-        x1, y1, z1, u1 = centres[j + 1, 0], centres[j + 1, 1], centres[j + 1, 2], centres[j + 1, 3]
-        label = np.float64(j)
-        for i in range(best.size):
-            a, b, c, d = x[i] - x0, y[i] - y0, z[i] - z0, u[i] - u0
-            d0 = fused(d, d, fused(c, c, fused(b, b, a * a)))
-            a, b, c, d = x[i] - x1, y[i] - y1, z[i] - z1, u[i] - u1
-            d1 = fused(d, d, fused(c, c, fused(b, b, a * a)))
-            low, j_low = best[i], nearest[i]
-            j_low = label if d0 < low else j_low
-            low = d0 if d0 < low else low
-            j_low = label + 1.0 if d1 < low else j_low
-            low = d1 if d1 < low else low
-            best[i] = low
-            nearest[i] = j_low
-    for j in range(two, k):
-        x0, y0, z0, u0, label = centres[j, 0], centres[j, 1], centres[j, 2], centres[j, 3], np.float64(j)
-        for i in range(best.size):
-            a, b, c, d = x[i] - x0, y[i] - y0, z[i] - z0, u[i] - u0
-            d0 = fused(d, d, fused(c, c, fused(b, b, a * a)))
-            nearest[i] = label if d0 < best[i] else nearest[i]
-            best[i] = d0 if d0 < best[i] else best[i]
-
-
-@vectorised
 def _compare_rows(
     table: FloatArray,
     begin: int,
@@ -180,23 +132,19 @@ def _compare_rows(
     sums: FloatArray,
 ) -> None:
     """Compare the points of a tile with one centre after the other."""
-    f = table.shape[0] - 4
-    x, y, z, u = table[f, begin:end], table[f + 1, begin:end], table[f + 2, begin:end], table[f + 3, begin:end]
     for j in range(centres.shape[0]):
-        _squares(table, begin, end, f, centres[j], sums)
-        x0, y0, z0, u0, label = centres[j, f], centres[j, f + 1], centres[j, f + 2], centres[j, f + 3], np.float64(j)
+        _squares(table, begin, end, centres[j], sums)
+        label = np.float64(j)
         for i in range(best.size):
-            a, b, c, d = x[i] - x0, y[i] - y0, z[i] - z0, u[i] - u0
-            squared = fused(d, d, fused(c, c, fused(b, b, fused(a, a, sums[i]))))
-            nearest[i] = label if squared < best[i] else nearest[i]
-            best[i] = squared if squared < best[i] else best[i]
+            nearest[i] = label if sums[i] < best[i] else nearest[i]
+            best[i] = sums[i] if sums[i] < best[i] else best[i]
 
 
 @vectorised
-def _squares(table: FloatArray, begin: int, end: int, n_added: int, point: FloatArray, squares: FloatArray) -> None:
-    """Compute the squared distances of a tile's points to another point in the first rows: four at a time."""
+def _squares(table: FloatArray, begin: int, end: int, point: FloatArray, squares: FloatArray) -> None:
+    """Compute the squared distances of a tile's points to another point: four rows at a time."""
     m = end - begin
-    first = 4 if n_added % 4 == 0 else 2
+    first = 4 if table.shape[0] % 4 == 0 else 2
     x, y, x0, y0 = table[0, begin:end], table[1, begin:end], point[0], point[1]
     if first == 2:
         for i in range(m):
@@ -207,7 +155,7 @@ def _squares(table: FloatArray, begin: int, end: int, n_added: int, point: Float
         for i in range(m):
             a, b, c, d = x[i] - x0, y[i] - y0, z[i] - z0, u[i] - u0
             squares[i] = fused(d, d, fused(c, c, fused(b, b, a * a)))
-    for f in range(first, n_added, 4):
+    for f in range(first, table.shape[0], 4):
         x, y, z, u = table[f, begin:end], table[f + 1, begin:end], table[f + 2, begin:end], table[f + 3, begin:end]
         x0, y0, z0, u0 = point[f], point[f + 1], point[f + 2], point[f + 3]
         for i in range(m):
@@ -315,7 +263,7 @@ def _weigh_all(
         end = min(begin + TILE, weights.size)
         w, near = weights[begin:end], closest[begin:end]
         for t in range(candidates.size):
-            _squares(table, begin, end, table.shape[0], _point(table, candidates[t]), sums)
+            _squares(table, begin, end, _point(table, candidates[t]), sums)
             potential = 0.0
             for i in range(w.size):
                 d, low = sums[i], near[i]
@@ -355,7 +303,7 @@ def _draw_near_rows(table: FloatArray, point: FloatArray, closest: FloatArray, s
     for begin in range(0, closest.size, TILE):
         end = min(begin + TILE, closest.size)
         near = closest[begin:end]
-        _squares(table, begin, end, table.shape[0], point, sums)
+        _squares(table, begin, end, point, sums)
         for i in range(near.size):
             near[i] = sums[i] if sums[i] < near[i] else near[i]
 

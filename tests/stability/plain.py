@@ -116,18 +116,16 @@ def index_of(index, reference, new, points, clusters, relative=False):
     return values, sum(numerators) / sum(denominators) if sum(denominators) else math.nan
 
 
-def stability_loop(clusterer, X, index, perturbation, *, relative=False, reference=None, noise="label", n=5):
+def stability_loop(clusterer, X, index, perturbation, *, relative=False, reference=None, n=5):
     """Section 2.2: the reference, (n_resamples, k) and (n_resamples,)."""
     reference = list(clone(clusterer).fit_predict(X)) if reference is None else list(reference)
-    clusters = [label for label in sorted(set(reference)) if noise == "label" or label != NOISE]
+    clusters = sorted(set(reference))
     rows, overall = [], []
     for draw in draws(X, perturbation, n):
         if index == "matching":
             points, new = range(len(X)), relabelled(clusterer, draw)
         else:
             points, new = sorted(set(draw.order.tolist())), relabelled_draw(clusterer, draw)
-        if noise == "drop":
-            points = [i for i in points if NOISE not in (reference[i], new[i])]
         values, for_all = index_of(index, reference, new, points, clusters, relative)
         rows.append(values)
         overall.append(for_all)

@@ -182,20 +182,16 @@ def test_labels_are_the_studys_a_series_by_name_or_a_clusterers():
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "cityblock"])
-def test_noise_is_a_cluster_or_omitted(metric):
-    left = [i for i, label in enumerate(NOISY) if label != -1]
-    labels, distance = [NOISY[i] for i in left], squared if metric == "euclidean" else cityblock
+def test_noise_is_a_cluster(metric):
+    distance = squared if metric == "euclidean" else cityblock
     run = {"n_neighbors": [1, 3], "metric": metric, "n_null": 8, "rng": 6}
-    result = in_group(X, NOISY, noise="drop", **run)
-    assert result.proportions.tolist() == [proportions(X[left], labels, j, distance) for j in (1, 3)]
-    assert (result.clusters.tolist(), result.labels.tolist()) == ([0, 1, 2], NOISY)
-    null = null_proportions(X[left], labels, "X", 6, 8, (1, 3), distance=distance)
+    result = in_group(X, NOISY, **run)
+    assert result.proportions.tolist() == [proportions(X, NOISY, j, distance) for j in (1, 3)]
+    assert (result.clusters.tolist(), result.labels.tolist()) == ([-1, 0, 1, 2], NOISY)
+    null = null_proportions(X, NOISY, "X", 6, 8, (1, 3), distance=distance)
     np.testing.assert_array_equal(result.null_distribution, null)
-    assert in_group(X, NOISY, **run).clusters.tolist() == [-1, 0, 1, 2]
     density = in_group([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2], [9.0], [20.0]], clusterer=DBSCAN(0.5, min_samples=2))
     assert density.proportions.tolist() == [1 / 2, 1, 1]  # 20 → 9, 9 → 5.2
-    with pytest.raises(ParameterError):
-        in_group(X, [-1] * 14, noise="drop")
 
 
 def test_labels_of_a_training_study_are_carried_over_by_the_nearest_sample():
@@ -338,17 +334,16 @@ def test_clusters_that_replicate_have_smaller_pvalues_than_scattered_labels():
 # resamples
 
 
-@pytest.mark.parametrize("noise", ["label", "drop"])
 @pytest.mark.parametrize("j", [1, 2])
 @pytest.mark.parametrize(
     "perturbation", [Bootstrap(), Subsample(0.6), FeatureSubset(0.7), Bootstrap() + Jitter(0.3)], ids=repr
 )
-def test_labels_travel_with_the_samples_each_distinct_one_once(perturbation, j, noise):
-    run = {"n_neighbors": j, "perturbation": perturbation, "n_resamples": 8, "noise": noise, "rng": 21}
+def test_labels_travel_with_the_samples_each_distinct_one_once(perturbation, j):
+    run = {"n_neighbors": j, "perturbation": perturbation, "n_resamples": 8, "rng": 21}
     result = in_resamples(X, NOISY, **run)
-    clusters = [0, 1, 2] if noise == "drop" else [-1, 0, 1, 2]
+    clusters = [-1, 0, 1, 2]
     for b, draw in enumerate(draws(X, perturbation, 8, seed=21)):
-        rows = [i for i in sorted(set(draw.order.tolist())) if noise == "label" or NOISY[i] != -1]
+        rows = sorted(set(draw.order.tolist()))
         expected = proportions(draw.points[rows], [NOISY[i] for i in rows], j, clusters=clusters)
         np.testing.assert_array_equal(result.distribution[b], expected)
         known = ~np.isnan(expected)

@@ -16,7 +16,7 @@ from tests.stability.plain import NOISE, SEED, draws, index_of, scripted, stabil
 import clustrep as cr
 from clustrep.agreement.cluster_indices import INDICES as RECORDS
 from clustrep.agreement.cluster_indices import Fits, IndexRecord
-from clustrep.errors import AllReplicatesFailed, DataError, ParameterError, ReplicateWarning
+from clustrep.errors import ParameterError, ReplicateWarning
 from clustrep.resampling import Bootstrap, FeatureSubset, Jitter, Rerun, Subsample
 from clustrep.stability.perturbation import READERS
 
@@ -103,17 +103,15 @@ def test_other_clusterers_and_tables_are_those_of_the_loop(index, clusterer, tab
 
 
 @every_index
-@pytest.mark.parametrize("noise", ["label", "drop"])
-def test_noise_is_a_cluster_or_omitted_where_either_side_has_it(noise, index):
+def test_noise_is_a_cluster(index):
     given = [NOISE] * 3 + [0] * 6 + [1] * (len(SCATTERED) - 9)
     for perturbation in (Bootstrap(), Subsample(0.8) + Jitter(0.1), FeatureSubset(0.5)):
         for clusterer, labels in ((DENSITY, None), (WARD, given)):
-            run = {"noise": noise, "perturbation": perturbation}
-            result = stable(clusterer, SCATTERED, index=index, labels=labels, n_resamples=4, **run)
-            expected = stability_loop(clusterer, SCATTERED, index, reference=labels, n=4, **run)
+            result = stable(clusterer, SCATTERED, index=index, labels=labels, n_resamples=4, perturbation=perturbation)
+            expected = stability_loop(clusterer, SCATTERED, index, perturbation=perturbation, reference=labels, n=4)
             assert_is_loop(result, expected)
-            assert (NOISE in result.clusters) == (noise == "label")
-            assert result.sizes.sum() == len(SCATTERED) - (noise == "drop") * np.equal(expected[0], NOISE).sum()
+            assert NOISE in result.clusters
+            assert result.sizes.sum() == len(SCATTERED)
             assert NOISE in result.labels
 
 
@@ -327,15 +325,6 @@ def test_fewer_distinct_samples_or_clusters_than_asked_for_are_failures():
     with pytest.warns(ReplicateWarning):
         result = stable(lazy, LINE, perturbation=Subsample(0.7), n_resamples=12)
     assert list(result.failures) == ["fewer clusters than asked for"]
-
-
-@pytest.mark.parametrize("index", ["matching", "jaccard", "d"])
-def test_where_all_is_noise_there_is_no_value(index):
-    nothing = DBSCAN(eps=1e-9, min_samples=2)
-    with pytest.raises(AllReplicatesFailed):
-        stable(nothing, X, index=index, labels=np.arange(N) % 2, noise="drop")
-    with pytest.raises((AllReplicatesFailed, DataError)):
-        stable(nothing, X, index=index, noise="drop")
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from scipy.stats import chisquare
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
-from tests.stability.plain import NOISE, draws, matching, nearest_labels, pairs_kept
+from tests.stability.plain import draws, matching, nearest_labels, pairs_kept
 
 import clustrep as cr
 from clustrep.errors import AllReplicatesFailed, ParameterError, ReplicateWarning
@@ -37,11 +37,6 @@ def directions(clusterer, first, second):
         (labels[id(test)], nearest_labels(test, train, labels[id(train)]))
         for train, test in ((first, second), (second, first))
     ]
-
-
-def without_noise(pair, noise):
-    kept = [both_labels for both_labels in zip(*pair, strict=True) if noise == "label" or NOISE not in both_labels]
-    return tuple(map(list, zip(*kept, strict=True)))
 
 
 def smallest(shares):
@@ -195,8 +190,8 @@ def test_random_labels_have_a_relative_validation_of_one_and_equal_ones_of_zero(
 
 
 def test_random_labels_are_as_many_as_are_compared():
-    result = validation(lambda X: X[:, 0].astype(int) % 3 - 1, np.arange(3000.0)[:, None], n_splits=3, noise="drop")
-    assert result.random == pytest.approx([1 / 2], abs=0.05)
+    result = validation(lambda X: X[:, 0].astype(int) % 3 - 1, np.arange(3000.0)[:, None], n_splits=3)
+    assert result.random == pytest.approx([2 / 3], abs=0.05)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -227,22 +222,19 @@ def test_labels_alone_are_predicted_by_the_nearest_sample_of_the_other_half(meas
 
 
 @both
-@pytest.mark.parametrize("noise", ["label", "drop"])
-def test_noise_is_a_cluster_or_omitted_where_either_side_has_it(measure, noise):
+def test_noise_is_a_cluster(measure):
     dense = np.concatenate([X / 2.5, X / 2.5 + 1.8, X[:3] * 6])
     density = DBSCAN(eps=1.2, min_samples=3)
-    result, halves = recorded(measure, dense, None, clusterer=density, n_splits=6, noise=noise)
+    result, halves = recorded(measure, dense, None, clusterer=density, n_splits=6)
     values = []
     for first, second in halves[None]:
-        pairs = [without_noise(pair, noise) for pair in directions(density, first, second)]
+        pairs = directions(density, first, second)
         if measure is cr.stability.prediction_strength:
             values.append(np.mean([smallest(pairs_kept(*pair)) for pair in pairs]))
         else:
             values.append(np.mean([matching(*pair) / len(pair[0]) for pair in pairs]) / result.random[0])
     assert len(set(values)) > 1
     np.testing.assert_allclose(result.distribution[:, 0], values)
-    with pytest.raises(AllReplicatesFailed):
-        measure(DBSCAN(eps=1e-9, min_samples=2), X, n_splits=3, noise="drop", rng=SEED)
 
 
 @both

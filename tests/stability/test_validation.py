@@ -37,9 +37,9 @@ def interval(values):
     return [np.nanmean(values), known.std(ddof=1), *np.quantile(known, tails(0.95))]
 
 
-def rows_by_its_own_function(index, clusterer, ks, labels, noise):
+def rows_by_its_own_function(index, clusterer, ks, labels):
     """The rows of one index, from the function that computes it."""
-    options, missing = {"rng": SEED, "noise": noise}, [np.nan] * 3
+    options, missing = {"rng": SEED}, [np.nan] * 3
     own = labels if clusterer is None else None
     rows = []
     if index in READERS:
@@ -86,25 +86,24 @@ def rows_by_its_own_function(index, clusterer, ks, labels, noise):
 
 @pytest.mark.parametrize("index", INDICES)
 @pytest.mark.parametrize(
-    ("clusterer", "ks", "labels", "noise"),
+    ("clusterer", "ks", "labels"),
     [
-        (KMEANS, [2, 3], None, "label"),
-        (KMEANS, [2, 3], LABELS, "label"),
-        (DBSCAN(1.1, min_samples=3), [None], None, "label"),
-        (DBSCAN(1.3, min_samples=2), [None], None, "drop"),
-        (None, [None], LABELS, "label"),
+        (KMEANS, [2, 3], None),
+        (KMEANS, [2, 3], LABELS),
+        (DBSCAN(1.1, min_samples=3), [None], None),
+        (None, [None], LABELS),
     ],
-    ids=["k-means", "labels", "dbscan", "without noise", "labels alone"],
+    ids=["k-means", "labels", "dbscan", "labels alone"],
 )
-def test_every_row_is_that_of_its_own_function(index, clusterer, ks, labels, noise):
+def test_every_row_is_that_of_its_own_function(index, clusterer, ks, labels):
     if clusterer is None and index not in LABELS_SUFFICE:
         with pytest.raises(ParameterError) as caught:
             validate(None, X, labels=labels, indices=["in_group", index], **RUN)
         assert caught.value.parameter == "indices"
         return
     numbers = None if ks == [None] else ks
-    found = validate(clusterer, X, n_clusters=numbers, labels=labels, noise=noise, indices=index, **RUN).to_frame()
-    expected = rows_by_its_own_function(index, clusterer, ks, labels, noise)
+    found = validate(clusterer, X, n_clusters=numbers, labels=labels, indices=index, **RUN).to_frame()
+    expected = rows_by_its_own_function(index, clusterer, ks, labels)
     assert found["k"].tolist() == [pd.NA if row[0] is None else row[0] for row in expected]
     assert found["cluster"].tolist() == [str(row[1]) for row in expected]
     assert found["size"].tolist() == [row[2] for row in expected]

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clustrep.checks import check_choice, check_labels, check_weights
+from clustrep.checks import check_labels, check_weights
 from clustrep.execution.devices import PROCESSOR
 from clustrep.types import BoolArray, FloatArray, IntArray, Labels
 
@@ -248,14 +248,10 @@ def check_labelings(
 
 
 NOISE = -1
-# The same among names of clusters, which are text.
-NOISE_NAME = str(NOISE)
 
 ONLY_NOISE = "fewer than two samples left after dropping noise"
 
 Noise: TypeAlias = Literal["label", "drop", "singletons"]
-
-NoiseWithin: TypeAlias = Literal["label", "drop"]
 
 
 @dataclass(frozen=True)
@@ -281,10 +277,6 @@ class NoiseRule:
         if self.omits:
             return np.asarray(~np.logical_or.reduce(is_noise))
         return np.ones(is_noise[0].shape, dtype=bool)
-
-    def clusters(self, labels: Labels) -> BoolArray:
-        """Return which labels are clusters."""
-        return np.array([self.is_cluster or label != NOISE for label in labels.tolist()], dtype=bool)
 
     def codes(self, codes: IntArray, is_noise: BoolArray) -> IntArray:
         """Return one partition's codes for the comparison."""
@@ -326,9 +318,3 @@ def numbered(labels: Labels) -> IntArray:
     numbers = np.full(len(labels), NOISE)
     numbers[~is_noise] = np.unique(labels[~is_noise], return_inverse=True)[1]
     return numbers
-
-
-def check_noise_within(noise: NoiseWithin) -> NoiseWithin:
-    """Check the treatment of noise within one study, where clusters are followed: single samples are none."""
-    check_choice(noise, "noise", [name for name, rule in RULES.items() if not rule.is_split])
-    return noise

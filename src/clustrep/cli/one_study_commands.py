@@ -28,7 +28,7 @@ TEST_FOR_CLUSTERS = "test"  # the one index that is not drawn over k
 @options.studies
 @options.reading
 @options.numbers_of_clusters("2:8")
-@options.clustering
+@options.clusterer
 @click.option(
     "--index",
     "indices",
@@ -59,7 +59,7 @@ def stability(ctx: click.Context, /, **settings: Any) -> None:
     from clustrep.stability import validate
 
     study = only_study(read_studies(settings))
-    arguments = options.library_arguments(settings, "n_clusters", "indices", "n_resamples", "n_splits", "noise")
+    arguments = options.library_arguments(settings, "n_clusters", "indices", "n_resamples", "n_splits")
     with options.configured(settings):
         result = replace(validate(clusterer, study, **arguments), clusterer=name)
     output = Output(

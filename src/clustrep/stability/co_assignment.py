@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clustrep.agreement.cluster_indices import Fits, partners_of
-from clustrep.agreement.contingency import RULES, NoiseWithin, tables_of
+from clustrep.agreement.contingency import tables_of
 from clustrep.checks import check_flag, check_integer
 from clustrep.execution.seeds import Rng, Stream, breathe, make_generator, seed_of
 from clustrep.fitting.parameters import Clusterer
@@ -38,7 +38,6 @@ def bootstrap_instability(
     one_sided: bool = False,
     perturbation: Perturbation | None = None,
     labels: ArrayLike | None = None,
-    noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
 ) -> BootstrapInstability:
@@ -66,8 +65,6 @@ def bootstrap_instability(
         Where the two resamples come from.
     labels : array-like of shape (n_samples,), or True, default=None
         Existing clusters instead of a clusterer: each sample gets the label of the nearest one drawn.
-    noise : {"label", "drop"}, default="label"
-        Samples labelled −1 form a cluster like any other, or are omitted where either side labels them so.
     rng, n_jobs
         As in `replicability`.
 
@@ -101,7 +98,7 @@ def bootstrap_instability(
     array([0.])
     """
     check_flag(one_sided, "one_sided")
-    question = Question.of(clusterer, X, n_clusters, labels, noise, rng, n_jobs, labels_suffice=True)
+    question = Question.of(clusterer, X, n_clusters, labels, rng, n_jobs, labels_suffice=True)
     result = instability_of(recluster(question, Fits.PAIRS, n_resamples, perturbation), one_sided=one_sided)
     result.failures.report("fit")
     return result
@@ -110,7 +107,7 @@ def bootstrap_instability(
 def instability_of(again: Reclustered, *, one_sided: bool = False) -> BootstrapInstability:
     """Compute the instability of every k from pairs of labelings."""
     score = _one_sided if one_sided else _symmetric
-    again, values = again.compared(score, lambda fitted: [(fitted.labelings[0], fitted.labelings[1], None)])
+    values = again.compared(score, lambda fitted: [(fitted.labelings[0], fitted.labelings[1], None)])
     return BootstrapInstability(
         **again.fields(n_resamples=again.n_resamples, one_sided=one_sided),
         distribution=np.stack([of_k for (of_k,) in values], axis=1),
@@ -141,7 +138,6 @@ def consensus(
     perturbation: Perturbation | None = None,
     n_pairs: int | None = None,
     labels: ArrayLike | None = None,
-    noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
 ) -> Consensus:
@@ -169,8 +165,6 @@ def consensus(
         samples), beyond that a million; the matrix is never held as a whole.
     labels : array-like of shape (n_samples,), or True, default=None
         Existing clusters to average the consensus in, instead of the clusterer's.
-    noise : {"label", "drop"}, default="label"
-        Samples labelled −1 form a cluster like any other, or count as not drawn.
     rng, n_jobs
         As in `replicability`.
 
@@ -210,7 +204,7 @@ def consensus(
     """
     if n_pairs is not None:
         check_integer(n_pairs, "n_pairs")
-    question = Question.of(clusterer, X, n_clusters, labels, noise, rng, n_jobs)
+    question = Question.of(clusterer, X, n_clusters, labels, rng, n_jobs)
     result = consensus_of(recluster(question, Fits.SUBSAMPLES, n_resamples, perturbation), n_pairs)
     result.failures.report("fit")
     return result
@@ -221,7 +215,7 @@ def consensus_of(again: Reclustered, n_pairs: int | None = None) -> Consensus:
     references, n_resamples = again.question.references, again.n_resamples
     pairs = _pairs(again.question, n_pairs)
     most = max(reference.n_labels for reference in references)
-    codes = np.stack([_codes(fitted, again.question.noise) for fitted in again.fits])
+    codes = np.stack([_codes(fitted) for fitted in again.fits])
     counts = np.zeros((len(references), n_resamples + 1, n_resamples + 1), dtype=np.int64)
     sums, n_pairs_within = np.zeros((2, len(references), most))
     for i, reference in enumerate(references):
@@ -256,13 +250,12 @@ def _pairs(question: Question, n_pairs: int | None) -> tuple[IntArray, IntArray]
     return first, (first + 1 + rng.integers(n - 1, size=wanted)) % n
 
 
-def _codes(fitted: Relabelled, noise: NoiseWithin) -> IntArray:
-    """Every sample's cluster in every resample, −1 where it was not drawn, is dropped as noise, or the fit failed."""
+def _codes(fitted: Relabelled) -> IntArray:
+    """Every sample's cluster in every resample, −1 where it was not drawn, or the fit failed."""
     labelings = fitted.labelings[0]
     codes = labelings.codes.astype(np.min_scalar_type(-1 - labelings.n_labels))
     codes[fitted.weights[0] == 0] = -1
     codes[fitted.failed > 0] = -1
-    codes[~RULES[noise].counted(labelings.is_noise())] = -1
     return codes
 
 
@@ -278,7 +271,6 @@ def assignment_consistency(
     n_resamples: int = 100,
     perturbation: Perturbation | None = None,
     labels: ArrayLike | None = None,
-    noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
 ) -> AssignmentConsistency:
@@ -305,8 +297,6 @@ def assignment_consistency(
         Where the resamples come from.
     labels : array-like of shape (n_samples,), or True, default=None
         Existing clusters as the reference that the clusterer's are matched with and named after.
-    noise : {"label", "drop"}, default="label"
-        Samples labelled −1 form a cluster like any other, or are omitted where either side labels them so.
     rng, n_jobs
         As in `replicability`.
 
@@ -339,7 +329,7 @@ def assignment_consistency(
     >>> assignment_consistency(KMeans(n_init=5), X, n_clusters=2, n_resamples=20, rng=0).twcri
     array([1.])
     """
-    question = Question.of(clusterer, X, n_clusters, labels, noise, rng, n_jobs)
+    question = Question.of(clusterer, X, n_clusters, labels, rng, n_jobs)
     result = assignments_of(recluster(question, Fits.SUBSAMPLES, n_resamples, perturbation))
     result.failures.report("fit")
     return result
@@ -347,7 +337,7 @@ def assignment_consistency(
 
 def assignments_of(again: Reclustered) -> AssignmentConsistency:
     """Count assignments in the labels of all resamples."""
-    references, rule = again.question.references, RULES[again.question.noise]
+    references = again.question.references
     most = max(reference.n_labels for reference in references)
     left_out = again.fits[0].weights[0] == 0  # (n_resamples, n_samples)
     if not left_out.any():
@@ -358,9 +348,8 @@ def assignments_of(again: Reclustered) -> AssignmentConsistency:
         for b in np.flatnonzero(fitted.failed == 0):
             codes = labelings.codes[b].astype(np.int64)
             shape = (int(codes.max()) + 1, reference.n_labels)
-            counted = rule.counted(reference.is_noise, codes == labelings.noise[b])
-            partners = partners_of(tables_of(codes[None], reference.codes.astype(np.int64), counted, shape)[0])
-            assigned = np.flatnonzero(left_out[b] & counted)
+            partners = partners_of(tables_of(codes[None], reference.codes.astype(np.int64), None, shape)[0])
+            assigned = np.flatnonzero(left_out[b])
             np.add.at(counts[i], (assigned, partners[codes[assigned]]), 1)  # −1, the last place: no partner
     return AssignmentConsistency(**_fields_of_samples(again), counts=counts[:, :, :most], totals=counts.sum(axis=2))
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clustrep.agreement.cluster_indices import partners_of
-from clustrep.agreement.contingency import RULES, NoiseWithin, Partition, encode, tables_of
+from clustrep.agreement.contingency import Partition, encode, tables_of
 from clustrep.checks import check_integer
 from clustrep.data.studies import Studies
 from clustrep.data.study import Study, check_complete
@@ -39,7 +39,7 @@ from clustrep.stability.perturbation import with_average
 from clustrep.stability.reclustering import Question, one_study
 from clustrep.stability.results import CLUSTERED_AGAIN, NO_NULL, OWN_LABELS, RANDOM_CELLS, InGroupProportion, Stability
 from clustrep.statistics import null_pvalue
-from clustrep.types import FloatArray, IntArray, Labels
+from clustrep.types import FloatArray, IntArray
 
 
 def in_group_proportion(
@@ -51,7 +51,6 @@ def in_group_proportion(
     n_neighbors: int | Sequence[int] = 1,
     metric: Metric = "euclidean",
     n_null: int = 0,
-    noise: NoiseWithin = "label",
     rng: Rng = None,
 ) -> InGroupProportion:
     """Measure for every cluster the share of its samples whose nearest neighbours belong to it, too (section 2.3.2).
@@ -81,8 +80,6 @@ def in_group_proportion(
         simulated (Gaussian, with its covariance as far as that differs from sampling noise) and clustered again. Else
         as many centres as there are clusters are drawn uniformly in the box of the clusters' centres along the
         principal components of `X`, and every sample goes to the nearest one.
-    noise : {"label", "drop"}, default="label"
-        Samples labelled −1 form a cluster like any other, or are omitted.
     rng : int, Generator, SeedSequence or None, default=None
         Seed of the clusterer and of the random partitions.
 
@@ -137,10 +134,8 @@ def in_group_proportion(
         raise ParameterError("n_neighbors must be a positive integer, or several; got none.", parameter="n_neighbors")
     check_metric(metric)
     check_integer(n_null, "n_null", at_least=0)
-    question = Question.of(
-        clusterer, study if training is None else training, None, labels, noise, rng, labels_suffice=True
-    )
-    judged = judge(study, _partition_of(question, study), noise, js, metric)
+    question = Question.of(clusterer, study if training is None else training, None, labels, rng, labels_suffice=True)
+    judged = judge(study, _partition_of(question, study), js, metric)
     null, exceeding, compared_with = None, None, NO_NULL
     picked = 0 if np.ndim(n_neighbors) == 0 else slice(None)
     if n_null:
@@ -158,7 +153,7 @@ def in_group_proportion(
         n_neighbors=js,
         clusters=judged.partition.classes,
         sizes=judged.sizes,
-        labels=judged.labels,
+        labels=judged.partition.labels,
         samples=study.samples,
         proportions=judged.proportions[picked],
         exceeding=exceeding,
@@ -171,7 +166,6 @@ def in_group_proportion(
             n_neighbors=list(js),
             metric=describe(metric),
             n_null=n_null,
-            noise=noise,
             train=None if training is None else training.name,
         ),
     )
@@ -201,24 +195,18 @@ def _partition_of(question: Question, study: Study) -> Partition:
 
 
 class Judged(NamedTuple):
-    """The clusters of a study, without noise where that is dropped, and their proportions.
+    """The clusters of a study, and their proportions.
 
     Attributes
     ----------
-    labels : ndarray of shape (n_samples,)
-        Of all samples.
-    X : ndarray of shape (n_judged, n_features)
-        The samples that are judged.
     partition : Partition
-        Of these.
-    nearest : ndarray of int, shape (n_judged, n_neighbors)
-        Their nearest neighbours among them.
+        The clusters.
+    nearest : ndarray of int, shape (n_samples, n_neighbors)
+        Every sample's nearest neighbours.
     proportions : ndarray of shape (n_j, k)
         For each number of neighbours and cluster.
     """
 
-    labels: Labels
-    X: FloatArray
     partition: Partition
     nearest: IntArray
     proportions: FloatArray
@@ -237,23 +225,14 @@ def proportions_of(partition: Partition, nearest: IntArray, js: Sequence[int]) -
     return np.where(sizes > 0, np.array(inside) / np.where(sizes > 0, sizes, 1), np.nan)
 
 
-def judge(
-    study: Study, partition: Partition, noise: NoiseWithin, js: tuple[int, ...] = (1,), metric: Metric = "euclidean"
-) -> Judged:
-    """Compute the proportions of a partition of the study; noise may be omitted."""
-    rows = np.flatnonzero(RULES[noise].counted(partition.is_noise))
-    if max(js) >= len(rows):
-        apart = "" if RULES[noise].is_cluster else ", noise apart"
+def judge(study: Study, partition: Partition, js: tuple[int, ...] = (1,), metric: Metric = "euclidean") -> Judged:
+    """Compute the proportions of a partition of the study."""
+    if max(js) >= len(study):
         raise ParameterError(
-            f"n_neighbors must be below the number of samples, {len(rows)}{apart}, got {max(js)}.",
-            parameter="n_neighbors",
+            f"n_neighbors must be below the number of samples, {len(study)}, got {max(js)}.", parameter="n_neighbors"
         )
-    is_cluster = RULES[noise].clusters(partition.classes)
-    places = np.cumsum(is_cluster) - 1
-    kept = Partition(places[partition.codes[rows]], partition.classes[is_cluster])
-    X = study.X[rows]
-    nearest = neighbours(X, max(js), metric)
-    return Judged(partition.labels, X, kept, nearest, proportions_of(kept, nearest, js))
+    nearest = neighbours(study.X, max(js), metric)
+    return Judged(partition, nearest, proportions_of(partition, nearest, js))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -267,7 +246,7 @@ def _null_of_random_cells(
 
     Kapp and Tibshirani (2007), section 2.2: centres uniform in the box of the centroids along the principal components.
     """
-    partition, X = judged.partition, judged.X.astype(float)
+    partition, X = judged.partition, study.X.astype(float)
     with one_thread():
         mean, axes = X.mean(axis=0), principal_axes(X)
         centroids = np.array([X[partition.codes == c].mean(axis=0) for c in np.unique(partition.codes)])
@@ -294,7 +273,7 @@ def _null_clustered_again(question: Question, js: tuple[int, ...], metric: Metri
         again = replace(question, study=simulated, root=root_entropy(rng))
         # The clusterer may fail, or call nearly everything noise.
         with contextlib.suppress(AllReplicatesFailed, ParameterError):
-            proportions[b] = judge(simulated, _partition_of(again, simulated), question.noise, js, metric).proportions
+            proportions[b] = judge(simulated, _partition_of(again, simulated), js, metric).proportions
     null = np.full((n_null, len(js), max((values.shape[1] for values in proportions.values()), default=1)), np.nan)
     for b, values in proportions.items():
         null[b, :, : values.shape[1]] = values
@@ -317,7 +296,6 @@ def in_group_stability(
     metric: Metric = "euclidean",
     perturbation: Perturbation | None = None,
     n_resamples: int = 100,
-    noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
 ) -> Stability:
@@ -331,7 +309,7 @@ def in_group_stability(
 
     Parameters
     ----------
-    X, labels, clusterer, metric, noise
+    X, labels, clusterer, metric
         As in `in_group_proportion`. For clusters that another study defines, pass the `labels` of its result.
     n_neighbors : int, default=1
         All of a sample's j nearest neighbours must belong to its cluster.
@@ -374,23 +352,23 @@ def in_group_stability(
     check_metric(metric)
     chosen = Jitter() if perturbation is None else check_perturbation(perturbation)
     check_integer(n_resamples, "n_resamples")
-    question = Question.of(clusterer, study, None, labels, noise, rng, n_jobs, labels_suffice=True)
+    question = Question.of(clusterer, study, None, labels, rng, n_jobs, labels_suffice=True)
     partition = _partition_of(question, study)
-    judged = judge(study, partition, noise, (n_neighbors,), metric)
-    plan = InGroupPlan(question.setting(chosen), partition, labels is not None, n_neighbors, metric, noise)
+    judged = judge(study, partition, (n_neighbors,), metric)
+    plan = InGroupPlan(question.setting(chosen), partition, labels is not None, n_neighbors, metric)
     found = run(plan, range(1, n_resamples + 1), n_jobs)
     causes = [each.cause if isinstance(each, Failed) else "" for each in found]
     failed, names = Failures.number(np.array(causes, dtype=object))
     nothing = np.full(partition.n_labels, np.nan)
     values = np.stack([nothing if isinstance(each, Failed) else each for each in found])
-    values = with_average(values[:, RULES[noise].clusters(partition.classes)], judged.sizes.astype(float))
+    values = with_average(values, judged.sizes.astype(float))
     result = Stability(
         index="in_group",
         relative=False,
         clusterer=question.configurations[0].name,
         n_clusters=None,
         samples=study.samples,
-        labels=judged.labels,
+        labels=judged.partition.labels,
         clusters=judged.partition.classes,
         sizes=judged.sizes,
         distribution=values[:, :-1],
@@ -413,7 +391,6 @@ class InGroupPlan(ClusteringPlan[FloatArray | Failed]):
     labels_travel: bool  # else every resample is clustered again
     n_neighbors: int
     metric: Metric
-    noise: NoiseWithin
 
     description = "in-group proportion"
 
@@ -425,7 +402,7 @@ class InGroupPlan(ClusteringPlan[FloatArray | Failed]):
     def replicate(self, number: int) -> FloatArray | Failed:
         """Compute the proportions in one resample, among its distinct samples, (k,)."""
         sample = self.setting.resample(0, number)
-        k, codes, is_noise = self.reference.n_labels, self.reference.codes, self.reference.is_noise
+        k, codes = self.reference.n_labels, self.reference.codes
         drawn = sample.draw.weights > 0
         if not self.labels_travel:
             labelled = self.setting.learners[0].learn([sample])[0].labels(0, [sample.points])
@@ -435,8 +412,8 @@ class InGroupPlan(ClusteringPlan[FloatArray | Failed]):
             partners = partners_of(tables_of(found.codes[None], codes, drawn, (found.n_labels, k))[0])
             # Clusters are named after those of the study; one without a partner gets a number beyond them.
             partners = np.where(partners < 0, k + np.arange(found.n_labels), partners)
-            codes, is_noise = partners[found.codes], found.is_noise
-        rows = np.flatnonzero(drawn & RULES[self.noise].counted(is_noise))
+            codes = partners[found.codes]
+        rows = np.flatnonzero(drawn)
         if len(rows) <= self.n_neighbors:
             return Failed(TOO_FEW)
         nearest = neighbours(sample.draw.points[rows], self.n_neighbors, self.metric)

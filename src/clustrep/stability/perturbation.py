@@ -19,16 +19,14 @@ from clustrep.agreement.cluster_indices import (
     pairs_of,
     r_index_of,
 )
-from clustrep.agreement.contingency import RULES, NoiseWithin
 from clustrep.checks import check_choice, check_flag, check_positive
-from clustrep.errors import DataError, ParameterError
+from clustrep.errors import ParameterError
 from clustrep.execution.failures import Failures
 from clustrep.execution.seeds import Rng
 from clustrep.fitting.parameters import Clusterer
 from clustrep.resampling.strategies import Jitter, Perturbation
 from clustrep.stability.reclustering import Labelings, Question, Reclustered, recluster
 from clustrep.stability.results import Sensitivity, Stability
-from clustrep.text import argument
 from clustrep.types import FloatArray
 
 # From noise that changes next to nothing to as much noise as there is signal, in standard deviations of a feature.
@@ -44,7 +42,6 @@ def stability(
     labels: ArrayLike | None = None,
     n_resamples: int = 100,
     relative: bool = False,
-    noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
 ) -> Stability:
@@ -69,8 +66,6 @@ def stability(
         Number of resamples.
     relative : bool, default=False
         Divide "matching" by the number of samples, "d" by the size of each cluster.
-    noise : {"label", "drop"}, default="label"
-        Samples labelled −1 form a cluster like any other, or are omitted where either side labels them so.
     rng, n_jobs
         As in `replicability`.
 
@@ -128,7 +123,7 @@ def stability(
     """
     check_choice(index, "index", READERS)
     check_flag(relative, "relative")
-    question = Question.of(clusterer, X, None, labels, noise, rng, n_jobs)
+    question = Question.of(clusterer, X, None, labels, rng, n_jobs)
     again = recluster(question, INDICES[index].fits, n_resamples, perturbation)
     result = stability_of(again, 0, index, relative=relative)
     result.failures.report("resample")
@@ -144,7 +139,6 @@ def sensitivity(
     labels: ArrayLike | None = None,
     n_resamples: int = 100,
     relative: bool = False,
-    noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
 ) -> Sensitivity:
@@ -197,7 +191,7 @@ def sensitivity(
         raise ParameterError(f"scales must be a sequence of numbers, at least one; got {scales!r}.", parameter="scales")
     checked = tuple(check_positive(scale, "scales") for scale in scales)
     check_flag(relative, "relative")
-    question = Question.of(clusterer, X, None, labels, noise, rng, n_jobs)
+    question = Question.of(clusterer, X, None, labels, rng, n_jobs)
     by_scale = [recluster(question, Fits.JITTER, n_resamples, Jitter(scale)) for scale in checked]
     curve = [stability_of(again, 0, index, relative=relative) for again in by_scale]
     failed, causes = Failures.number(
@@ -220,18 +214,12 @@ def stability_of(again: Reclustered, c: int, index: str, *, relative: bool) -> S
     """Compute one index of one configuration from the labels of all resamples."""
     question = again.question
     reference, configuration = question.references[c], question.configurations[c]
-    rows = np.flatnonzero(RULES[question.noise].clusters(reference.classes))
-    if not rows.size:
-        raise DataError(
-            f"{argument('noise', 'drop')} leaves no cluster: the reference partition is all noise. Keep it, or "
-            "choose a clusterer that finds clusters."
-        )
-    sizes = np.bincount(reference.codes, minlength=reference.n_labels)[rows]
+    sizes = np.bincount(reference.codes, minlength=reference.n_labels)
     # An index of whole partitions compares them on all samples, through the clustering functions.
     whole = not INDICES[index].per_cluster
     repeated = Labelings.of([reference] * again.n_resamples, len(question.study))
-    narrowed, ((values,),) = replace(again, fits=(again.fits[c],)).compared(
-        lambda tables: READERS[index](tables[:, rows], sizes.astype(float), relative),
+    ((values,),) = replace(again, fits=(again.fits[c],)).compared(
+        lambda tables: READERS[index](tables, sizes.astype(float), relative),
         lambda fit: [(repeated, fit.labelings[-1 if whole else 0], None if whole else fit.weights[0] > 0)],
     )
     return Stability(
@@ -241,12 +229,12 @@ def stability_of(again: Reclustered, c: int, index: str, *, relative: bool) -> S
         n_clusters=configuration.n_clusters,
         samples=question.study.samples,
         labels=reference.labels,
-        clusters=reference.classes[rows],
+        clusters=reference.classes,
         sizes=sizes,
         distribution=values[:, -1] if whole else values[:, :-1],
         overall_distribution=values[:, -1],
-        failed=narrowed.fits[0].failed,
-        causes=narrowed.fits[0].causes,
+        failed=again.fits[c].failed,
+        causes=again.fits[c].causes,
         provenance=question.provenance(again.perturbation, n_resamples=again.n_resamples),
     )
 

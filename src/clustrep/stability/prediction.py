@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clustrep.agreement.cluster_indices import Fits, matching_distances_of, r_index_of
-from clustrep.agreement.contingency import RULES, NoiseWithin, tables_of
+from clustrep.agreement.contingency import tables_of
 from clustrep.checks import check_flag, check_n_clusters
 from clustrep.errors import ParameterError
 from clustrep.execution.failures import Failures
@@ -41,7 +41,6 @@ def prediction_strength(
     both_directions: bool = True,
     labels: ArrayLike | None = None,
     perturbation: Perturbation | None = None,
-    noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
 ) -> PredictionStrength:
@@ -73,8 +72,6 @@ def prediction_strength(
     perturbation : Jitter, FeatureSubset, … or a sum, default=None
         Perturb the study before every split. (After a plain `Bootstrap`, the same sample may be in both halves, which
         raises the strength; `Bootstrap(distinct=True)` has none.)
-    noise : {"label", "drop"}, default="label"
-        Samples labelled −1 form a cluster like any other, or are omitted where either side labels them so.
     rng, n_jobs
         As in `replicability`.
 
@@ -118,7 +115,7 @@ def prediction_strength(
         raise ParameterError(
             "n_clusters must hold a number above 1: one cluster has prediction strength 1.", parameter="n_clusters"
         )
-    question = Question.of(clusterer, X, some, labels, noise, rng, n_jobs, labels_suffice=True)
+    question = Question.of(clusterer, X, some, labels, rng, n_jobs, labels_suffice=True)
     if split is not None and perturbation is not None:
         raise ParameterError(
             "Pass either split or perturbation: a split refers to the samples of X.", parameter="split"
@@ -140,7 +137,6 @@ def relative_validation(
     n_splits: int = N_SPLITS,
     labels: ArrayLike | None = None,
     perturbation: Perturbation | None = None,
-    noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
 ) -> RelativeValidation:
@@ -193,7 +189,7 @@ def relative_validation(
     >>> relative_validation(KMeans(2, n_init=5), X, n_splits=5, rng=0).mean
     array([0.])
     """
-    question = Question.of(clusterer, X, n_clusters, labels, noise, rng, n_jobs, labels_suffice=True)
+    question = Question.of(clusterer, X, n_clusters, labels, rng, n_jobs, labels_suffice=True)
     result = relative_validation_of(recluster(question, Fits.HALF_SPLITS, n_splits, perturbation))
     result.failures.report("fit")
     return result
@@ -203,9 +199,7 @@ def strength_of(
     again: Reclustered, *, both_directions: bool = True, numbers: Sequence[int] | None = None
 ) -> PredictionStrength:
     """Read the prediction strength of every k; `numbers` are those asked for, 1 perhaps among them."""
-    again, values = again.compared(
-        lambda tables: np.stack([r_index_of(tables), tables.sum(axis=2)], axis=1), _both_directions
-    )
+    values = again.compared(lambda tables: np.stack([r_index_of(tables), tables.sum(axis=2)], axis=1), _both_directions)
     asked = [fitted.n_clusters for fitted in again.fits] if numbers is None else list(numbers)
     tested = (1, 0) if both_directions else (1,)  # the part whose clusters are tested
     most = max(of_k[test].shape[2] for of_k in values for test in tested)
@@ -244,7 +238,7 @@ def strength_of(
 
 def relative_validation_of(again: Reclustered) -> RelativeValidation:
     """Read the relative validation of every k."""
-    again, values = again.compared(partial(matching_distances_of, relative=True), _both_directions)
+    values = again.compared(partial(matching_distances_of, relative=True), _both_directions)
     random = np.array([_of_random_labels(again.question, fitted) for fitted in again.fits])
     distances = np.stack([np.mean(both, axis=0) for both in values], axis=1)
     return RelativeValidation(
@@ -262,13 +256,11 @@ def _both_directions(fitted: Relabelled) -> list[Compared]:
 
 def _of_random_labels(question: Question, fitted: Relabelled) -> float:
     """Return the mean distance of two random labelings of the second half, with as many labels as partitions have."""
-    first, second = fitted.labelings
-    counted = RULES[question.noise].counted(first.is_noise(), second.is_noise())
     distances = []
     for b in np.flatnonzero(fitted.failed == 0).tolist():
-        drawn = [counted[b] & (weights[b] > 0) for weights in fitted.weights]
-        k = max(len(np.unique(of.codes[b][part])) for of, part in zip(fitted.labelings, drawn, strict=True))
-        n = int(fitted.weights[1][b][counted[b]].sum())
+        parts = zip(fitted.labelings, fitted.weights, strict=True)
+        k = max(len(np.unique(of.codes[b][weights[b] > 0])) for of, weights in parts)
+        n = int(fitted.weights[1][b].sum())
         rng = make_generator(seed_of(question.root, Stream.NULL, question.study.name, b + 1, fitted.n_clusters))
         u, v = rng.integers(k, size=(2, 1, n))
         distances.append(matching_distances_of(tables_of(u, v, None, (k, k)), relative=True)[0])

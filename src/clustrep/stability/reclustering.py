@@ -14,15 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from clustrep.agreement.cluster_indices import Fits
-from clustrep.agreement.contingency import (
-    ONLY_NOISE,
-    RULES,
-    NoiseWithin,
-    Partition,
-    check_noise_within,
-    encode,
-    tables_of,
-)
+from clustrep.agreement.contingency import Partition, encode, tables_of
 from clustrep.cached import cached_property
 from clustrep.checks import check_integer, check_labels_of, check_n_clusters
 from clustrep.data.studies import Studies
@@ -69,8 +61,6 @@ class Question:
         The clusterer with every number of clusters; with existing labels alone, a single one.
     labels : ndarray of shape (n_samples,), or None
         Existing labels.
-    noise : {"label", "drop"}, default="label"
-        How samples labelled −1 are treated.
     root : int
         The seed.
     n_jobs : int or None
@@ -80,7 +70,6 @@ class Question:
     study: Study
     configurations: tuple[Configuration, ...]
     labels: Labels | None
-    noise: NoiseWithin
     root: int
     n_jobs: int | None
 
@@ -91,7 +80,6 @@ class Question:
         X: Any,
         n_clusters: Any,
         labels: Any,
-        noise: NoiseWithin,
         rng: Rng,
         n_jobs: int | None = None,
         *,
@@ -109,8 +97,6 @@ class Question:
             Numbers of clusters, from 2; None: the clusterer's own.
         labels : array-like of shape (n_samples,), True, or None
             Existing labels; True takes the study's.
-        noise : {"label", "drop"}
-            How samples labelled −1 are treated.
         rng : int, Generator, SeedSequence or None
             The seed.
         n_jobs : int, default=None
@@ -132,8 +118,7 @@ class Question:
             raise ParameterError("n_clusters needs a clusterer: labels have their own number.", parameter="n_clusters")
         else:
             configurations = [Configuration("known labels", KnownLabels({study.name: known}))]
-        check_noise_within(noise)
-        return cls(study, tuple(configurations), known, noise, root_entropy(rng), check_n_jobs(n_jobs))
+        return cls(study, tuple(configurations), known, root_entropy(rng), check_n_jobs(n_jobs))
 
     def source(self, perturbation: Perturbation) -> Source:
         """Return what all resamples of one kind share."""
@@ -150,7 +135,6 @@ class Question:
             [self.study],
             self.configurations,
             labels="the clusterer's" if self.labels is None else "known",
-            noise=self.noise,
             **parameters,
         )
 
@@ -282,13 +266,10 @@ class Labelings:
         Every sample's label; zeros where a fit failed.
     n_labels : int
         The largest number of labels in any of them.
-    noise : ndarray of int, shape (n_resamples,)
-        The code that is noise, −1 for none.
     """
 
     codes: IntArray
     n_labels: int
-    noise: IntArray
 
     @classmethod
     def of(cls, partitions: Sequence[Partition | Failed], n_samples: int) -> Labelings:
@@ -296,14 +277,9 @@ class Labelings:
         known = {b: partition for b, partition in enumerate(partitions) if isinstance(partition, Partition)}
         n_labels = max((partition.n_labels for partition in known.values()), default=1)
         codes = np.zeros((len(partitions), n_samples), dtype=np.min_scalar_type(n_labels))
-        noise = np.full(len(partitions), -1)
         for b, partition in known.items():
-            codes[b], noise[b] = partition.codes, partition.noise
-        return cls(codes, n_labels, noise)
-
-    def is_noise(self, some: slice = slice(None)) -> BoolArray:
-        """Return which samples are noise in some of the resamples, (n_resamples, n_samples)."""
-        return np.asarray(self.codes[some] == self.noise[some, None])
+            codes[b] = partition.codes
+        return cls(codes, n_labels)
 
 
 Compared: TypeAlias = tuple[Labelings, Labelings, IntArray | BoolArray | None]
@@ -359,37 +335,27 @@ class Reclustered:
 
     def compared(
         self, score: Callable[[FloatArray], FloatArray], pairs_of: Callable[[Relabelled], Sequence[Compared]]
-    ) -> tuple[Reclustered, list[list[FloatArray]]]:
+    ) -> list[list[FloatArray]]:
         """Score the contingency tables of pairs of labelings, (n_resamples, k_u, k_v) -> (n_resamples, ...).
 
         pairs_of : the labelings of rows and columns, and the weights of samples, (n_resamples, n_samples); None for 1
 
-        A resample fails where dropping noise leaves fewer than two samples of any pair; its values are NaN.
+        Values of failed resamples are NaN.
         """
-        rule, fits, all_values = RULES[self.question.noise], [], []
+        all_values = []
         for fitted in self.fits:
-            failed, causes, few = fitted.failed, fitted.causes, np.zeros(self.n_resamples, dtype=bool)
             values = []
             for u, v, weights in pairs_of(fitted):
                 shape, scores = (u.n_labels, v.n_labels), []
                 step = max(1, BATCH // max(v.codes.shape[1], shape[0] * shape[1]))
-                for some in (slice(i, i + step) for i in range(0, len(failed), step)):
+                for some in (slice(i, i + step) for i in range(0, self.n_resamples, step)):
                     counted = None if weights is None else weights[some]
-                    if rule.omits:
-                        kept = rule.counted(u.is_noise(some), v.is_noise(some))
-                        counted = kept if counted is None else np.where(kept, counted, 0)
                     tables = tables_of(u.codes[some].astype(np.int64), v.codes[some].astype(np.int64), counted, shape)
                     scores.append(score(tables))
-                    few[some] |= rule.omits & (tables.sum(axis=(1, 2)) < 2)
                 values.append(np.concatenate(scores).astype(float))
-            if rule.omits:
-                causes = causes if ONLY_NOISE in causes else (*causes, ONLY_NOISE)
-                failed = np.where(few & (failed == 0), causes.index(ONLY_NOISE) + 1, failed)
-            for of_pair in values:
-                of_pair[failed > 0] = np.nan
-            fits.append(replace(fitted, failed=failed, causes=causes))
+                values[-1][fitted.failed > 0] = np.nan
             all_values.append(values)
-        return replace(self, fits=tuple(fits)), all_values
+        return all_values
 
     def fields(self, **parameters: Any) -> dict[str, Any]:
         """Return what all results over numbers of clusters have in common."""

@@ -12,7 +12,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clustrep.agreement.cluster_indices import DISSOLVED, INDICES, RECOVERED
-from clustrep.agreement.contingency import NOISE_NAME, RULES
 from clustrep.checks import check_fraction, check_known, check_numbers_between
 from clustrep.errors import ParameterError
 from clustrep.execution.failures import Failures
@@ -850,19 +849,13 @@ class Samples(OverK):
     n_labels: IntArray
     labels: IntArray
 
-    def followed(self, place: int) -> list[int]:
-        """Return the reference clusters of one k; noise that was dropped is none."""
-        rule = RULES[self.provenance["noise"]]
-        names = self.clusters[place, : self.n_labels[place]].tolist()
-        return [c for c, name in enumerate(names) if rule.is_cluster or name != NOISE_NAME]
-
     def _frame(self, **columns: tuple[Any, Any]) -> pd.DataFrame:
         """Return one row for every k and cluster, and one for each k as a whole, from their values of each column."""
         parts = []
         for i, k in enumerate(self.n_clusters):
-            clusters = self.followed(i)
-            values = {name: [*each[i, clusters], whole[i]] for name, (each, whole) in columns.items()}
-            parts.append(pd.DataFrame({"k": k, "cluster": [*self.clusters[i, clusters], "all"], **values}))
+            n = self.n_labels[i]
+            values = {name: [*each[i, :n], whole[i]] for name, (each, whole) in columns.items()}
+            parts.append(pd.DataFrame({"k": k, "cluster": [*self.clusters[i, :n], "all"], **values}))
         return pd.concat(parts, ignore_index=True).astype({"k": "Int64"})
 
     def _place(self, n_clusters: int | None) -> int:
@@ -1192,25 +1185,6 @@ class AssignmentConsistency(Samples):
         return np.where(self.totals.any(axis=1), np.nansum(self.wcri, axis=1), np.nan)
 
     by_k = twcri
-
-    def samples_frame(self, n_clusters: int | None = None) -> pd.DataFrame:
-        """Return a table with one row for every sample.
-
-        Parameters
-        ----------
-        n_clusters : int, default=None
-            Of which k; None: the only one.
-
-        Returns
-        -------
-        DataFrame
-            Columns: sample, cluster (its most frequent one, None for a sample that was never assigned), consistency,
-            times (how often it was assigned).
-        """
-        i = self._place(n_clusters)
-        names = np.array([*self.clusters[i], None], dtype=object)
-        frame = pd.DataFrame({"sample": self.samples, "cluster": names[self.modal[i]]})
-        return frame.assign(consistency=self.per_sample[i], times=self.totals[i])
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table with one row for every k and cluster, and one for each k as a whole.

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from clustrep.agreement.cluster_indices import INDICES, Fits
-from clustrep.agreement.contingency import RULES, NoiseWithin, encode
+from clustrep.agreement.contingency import encode
 from clustrep.checks import check_choice, check_integer
 from clustrep.errors import ParameterError
 from clustrep.execution.failures import Failures
@@ -36,7 +36,6 @@ def validate(
     labels: ArrayLike | None = None,
     n_resamples: int = 100,
     n_splits: int = N_SPLITS,
-    noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
 ) -> Validation:
@@ -64,8 +63,6 @@ def validate(
         the labels alone are judged, by the indices that need no clusterer.
     n_resamples, n_splits : int
         Number of resamples of each kind (default=100), and of half-splits (default=50).
-    noise : {"label", "drop"}, default="label"
-        As in the single functions.
     rng, n_jobs
         As in `replicability`.
 
@@ -106,7 +103,7 @@ def validate(
         wanted = tuple(indices) if isinstance(indices, Iterable) and not isinstance(indices, str) else (indices,)
         for index in wanted or [()]:  # none at all is refused, too
             check_choice(index, "indices", INDICES)
-    question = Question.of(clusterer, X, n_clusters, labels, noise, rng, n_jobs, labels_suffice=clusterer is None)
+    question = Question.of(clusterer, X, n_clusters, labels, rng, n_jobs, labels_suffice=clusterer is None)
     if clusterer is None:
         able = tuple(index for index in wanted if not INDICES[index].needs_clusterer)
         if indices is not None and len(able) < len(wanted):
@@ -222,10 +219,10 @@ def _rows_over_k(index: str, result: OverK, n_samples: int) -> list[pd.DataFrame
     assert isinstance(result, Consensus | AssignmentConsistency)
     rows, values = [], result.cri if isinstance(result, AssignmentConsistency) else result.cluster_consensus
     for i, k in enumerate(result.n_clusters):
-        clusters, sizes = result.followed(i), result.sizes[i]
-        rows.append(_rows(index, k, sizes[clusters], values[i, clusters], clusters=result.clusters[i, clusters]))
-        known = [c for c in clusters if not np.isnan(values[i, c])]
-        overall = values[i, known] @ sizes[known] / sizes[known].sum() if known else np.nan
+        n, sizes = result.n_labels[i], result.sizes[i]
+        rows.append(_rows(index, k, sizes[:n], values[i, :n], clusters=result.clusters[i, :n]))
+        known = np.flatnonzero(~np.isnan(values[i, :n]))
+        overall = values[i, known] @ sizes[known] / sizes[known].sum() if known.size else np.nan
         if isinstance(result, AssignmentConsistency):
             overall = result.twcri[i]
         rows.append(_rows(index, k, n_samples, overall))
@@ -235,10 +232,8 @@ def _rows_over_k(index: str, result: OverK, n_samples: int) -> list[pd.DataFrame
 def _in_group_rows(question: Question) -> list[pd.DataFrame]:
     rows = []
     for configuration, reference in zip(question.configurations, question.references, strict=True):
-        if np.count_nonzero(RULES[question.noise].counted(reference.is_noise)) < 2:
-            continue
-        judged = judge(question.study, encode([reference.labels])[0], question.noise)
+        judged = judge(question.study, encode([reference.labels])[0])
         k, sizes, values = configuration.n_clusters, judged.sizes, judged.proportions[0]
         rows.append(_rows("in_group", k, sizes, values, clusters=judged.partition.classes))
-        rows.append(_rows("in_group", k, len(judged.X), values @ sizes / sizes.sum()))
+        rows.append(_rows("in_group", k, len(question.study), values @ sizes / sizes.sum()))
     return rows

@@ -64,7 +64,6 @@ QUESTIONS = {
     "test": test_for_clusters,
     "test, whitened": lambda scale: test_for_clusters(scale, whiten=True),
     "test, sample covariance": lambda scale: test_for_clusters(scale, null="sample"),
-    "test, squared": lambda scale: test_for_clusters(scale, squared=True),
     "separation": lambda scale: str(
         cr.separation.density_valleys(KMeans(3, n_init=2), tables(3, scale), rng=0, n_jobs=1)
     ),

@@ -190,40 +190,6 @@ def count_tables(u: IntArray, v: IntArray, weights: FloatArray, function: int, m
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# scores of points
-
-
-def add_scores(tables: FloatArray, rows: IntArray, columns: IntArray, counts: FloatArray, totals: FloatArray) -> None:
-    """Count the scores of every point that are numbers, and add them up."""
-    for table, i, j in zip(tables, rows, columns, strict=True):
-        counts += ~np.isnan(table[i, j])
-        totals += np.nan_to_num(table[i, j])
-
-
-def add_squares(tables: FloatArray, rows: IntArray, columns: IntArray, means: FloatArray, squares: FloatArray) -> None:
-    """Add up the squared distances of every point's scores from its mean."""
-    for table, i, j in zip(tables, rows, columns, strict=True):
-        squares += np.nan_to_num((table[i, j] - means) ** 2)
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# distribution functions
-
-
-def integrate_steps(values: FloatArray, order: IntArray, integrals: FloatArray) -> None:
-    """Take differences of cumulative sums at the values of every row, sorted; equal values have one place."""
-    n = values.shape[1]
-    ascending = values.ravel()[order]
-    widths, heights = np.diff(ascending), np.arange(1, order.size) / order.size
-    sums = [np.concatenate([[0.0], np.cumsum(widths * heights**power)]) for power in (0, 1, 2)]
-    places = np.pad(np.searchsorted(ascending, np.sort(values, axis=1)), ((0, 0), (1, 1)))
-    places[:, -1] = order.size - 1
-    steps = np.arange(n + 1) / n
-    zeroth, first, second = (np.diff(total[places], axis=1) for total in sums)
-    integrals[:] = second - 2 * steps * first + steps**2 * zeroth
-
-
-# ---------------------------------------------------------------------------------------------------------------------
 # distances
 
 

@@ -15,7 +15,6 @@ from clustrep.cached import cached_property
 from clustrep.checks import check_choice, check_integer, check_numbers_between, read_only
 from clustrep.errors import ParameterError
 from clustrep.files.saved import Saved
-from clustrep.kernels.reductions import add_scores, add_squares
 from clustrep.plots.canvas import (
     COLOURS,
     DOUBLE,
@@ -47,8 +46,6 @@ if TYPE_CHECKING:
 
 # Points whose whole distribution is gathered at once.
 POINTS_AT_ONCE = 4096
-# Resamples whose scores are added up before an interrupt is heard.
-RESAMPLES_AT_ONCE = 64
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -281,21 +278,17 @@ class LocalReplicability(Resampled, Failing, Saved):
         for table, i, j in zip(self.tables, self.at_train, self.at_test, strict=True):
             yield table[i, j]
 
-    def _labels_in(self, begin: int) -> list[NDArray[Any]]:
-        """Return tables and labels of some resamples, as kernels are compiled for: contiguous, and frozen as here."""
-        some = slice(begin, begin + RESAMPLES_AT_ONCE)
-        return [np.ascontiguousarray(array[some]) for array in (self.tables, self.at_train, self.at_test)]
-
     @cached_property
     def _moments(self) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation, without holding the distribution."""
         count, total, squares = np.zeros((3, self.at_train.shape[1]))
+        for row in self._rows():
+            count += ~np.isnan(row)
+            total += np.nan_to_num(row)
         with quiet():
-            for begin in range(0, len(self.tables), RESAMPLES_AT_ONCE):
-                add_scores(*self._labels_in(begin), count, total)
             mean = np.where(count > 0, total / count, np.nan)
-            for begin in range(0, len(self.tables), RESAMPLES_AT_ONCE):
-                add_squares(*self._labels_in(begin), mean, squares)
+            for row in self._rows():
+                squares += np.nan_to_num((row - mean) ** 2)
             sd = np.where(count > 1, np.sqrt(squares / (count - 1)), np.nan)
         return read_only(mean), read_only(sd)
 

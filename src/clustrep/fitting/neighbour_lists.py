@@ -116,19 +116,8 @@ class NearestDrawn:
             position = np.full(len(self._points), -1)
             position[self._drawn] = np.arange(len(self._drawn))
             return NearestOfDrawn(self._points, position, self._search)(others)[:, 0]
-        if self._directly and others is self._points and others.are_distinct:
-            return self._of_themselves(others)
         if self._directly or self._points is None or not (self._points.caches_others and others.caches_others):
             return self._search(others.X)
         distances = self._points.distances_from(others, self._metric)
         drawn_all = len(self._drawn) == len(self._points)
         return nearest_of(distances if drawn_all else np.take(distances, self._drawn, axis=1))
-
-    def _of_themselves(self, points: PointSet) -> IntArray:
-        """Return the same where no two of the points are equal: a drawn one is its own neighbour."""
-        nearest = np.full(len(points), -1)
-        nearest[self._drawn] = np.arange(len(self._drawn))
-        others = np.flatnonzero(nearest < 0)
-        if others.size:
-            nearest[others] = self._search(points.X[others])
-        return nearest

@@ -127,12 +127,6 @@ class PointSet:
             self._own[metric] = distances
         return self._own[metric]
 
-    @cached_property
-    def are_distinct(self) -> bool:
-        """Whether it is known that no two of the points are equal, from distances that are there in any case."""
-        n = len(self.X)
-        return self.shares_distances and np.count_nonzero(self.distances()) == n * (n - 1)
-
     def distances_from(self, others: PointSet, metric: str) -> FloatArray:
         """Return the distances of other points to these, (n_others, n_points), cached by these."""
         if others is self:

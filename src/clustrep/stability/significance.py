@@ -11,17 +11,16 @@ import numpy as np
 from clustrep.cached import cached_property
 from clustrep.checks import check_choice, check_flag, check_integer
 from clustrep.data.study import Study, check_complete
-from clustrep.errors import DataError, DataWarning, ParameterError, warn
+from clustrep.errors import DataError, DataWarning, warn
 from clustrep.execution.forecast import Cost
 from clustrep.execution.run import Plan, run
 from clustrep.execution.seeds import Rng, Stream, make_generator, one_thread, root_entropy, seed_of
 from clustrep.fitting.neighbours import by_tree, nearest_distances
 from clustrep.fitting.parameters import describe
 from clustrep.fitting.resample import provenance_of_data
-from clustrep.kernels.reductions import integrate_steps
 from clustrep.null.gaussian import GaussianModel, NullModel
 from clustrep.null.models import Sampler, draw_given
-from clustrep.resampling.gaussian import covariance_factor, principal_axes
+from clustrep.resampling.gaussian import covariance_factor
 from clustrep.stability.reclustering import one_study
 from clustrep.stability.results import ClusterTest
 from clustrep.statistics import null_pvalue, thin_svd
@@ -39,8 +38,6 @@ def cluster_test(
     null: str | Sampler = "gaussian",
     n_resamples: int = 999,
     whiten: bool = False,
-    n_components: int | None = None,
-    squared: bool = True,
     rng: Rng = None,
     n_jobs: int | None = None,
 ) -> ClusterTest:
@@ -61,7 +58,7 @@ def cluster_test(
     null : "gaussian", "sample" or function of (study, rng), default="gaussian"
         The null model: by default a Gaussian with the mean of X and its covariance as far as it differs from sampling
         noise; "sample": with the sample covariance, as in the paper; a function returns a table of the
-        same shape as that of the study it is given, X or its principal components.
+        same shape as that of the study it is given.
     n_resamples : int, default=999
         Number of simulated null data sets.
     whiten : bool, default=False
@@ -69,10 +66,6 @@ def cluster_test(
         covariance that was estimated makes the test conservative for few features, with hundreds of samples more so in
         five dimensions than in two. With the sample covariance of p features and fewer than about p²/2 samples the test
         rejects far too often: more than half of round Gaussians of 60 × 20. The default null does not.
-    n_components : int, default=None
-        Work on this number of principal components of X, as McShane et al. do.
-    squared : bool, default=True
-        Square the distances, as the paper does.
     rng, n_jobs
         As in `replicability`.
 
@@ -91,7 +84,7 @@ def cluster_test(
     A test of the null model, by default of a Gaussian: a small p-value is evidence that distances are not those of a
     Gaussian, which skewness or heavy tails can cause without any clusters; a large one is no evidence that there are
     none. The test finds no clusters and no number of them. Nearest neighbours carry little information where features
-    are many: McShane et al. work on the first three principal components.
+    are many: McShane et al. work on the first three principal components, as ``PCA(3).fit_transform(X)`` here.
 
     References
     ----------
@@ -109,15 +102,7 @@ def cluster_test(
     check_complete([study])
     if not callable(null):
         check_choice(null, "null", ("gaussian", "sample"), or_else="a function of (study, rng)")
-    data = study.X.astype(float)
-    if n_components is not None:
-        most = min(data.shape[1], len(data) - 1)
-        if check_integer(n_components, "n_components") > most:
-            raise ParameterError(f"n_components must be at most {most}, got {n_components}.", parameter="n_components")
-        with one_thread():
-            data = (data - data.mean(axis=0)) @ principal_axes(data)[:n_components].T
-    check_flag(squared, "squared")
-    n_samples, p = data.shape
+    n_samples, p = study.X.shape
     # A sample covariance has p (p + 1) / 2 free numbers; from about as many samples on, the test keeps its level.
     if not check_flag(whiten, "whiten") and null == "sample" and 2 * n_samples <= p**2:
         warn(
@@ -126,7 +111,7 @@ def cluster_test(
             DataWarning,
         )
     n, root = check_integer(n_resamples, "n_resamples"), root_entropy(rng)
-    plan = TestPlan(Study(data, study.name, label=False), null, squared, whiten, root)
+    plan = TestPlan(Study(study.X.astype(float), study.name, label=False), null, whiten, root)
     measured = run(plan, range(OBSERVED, n + 1), n_jobs)
     values = np.stack(measured)  # (1 + n_resamples, n_samples)
     scores = cdf_distances(values)
@@ -143,8 +128,6 @@ def cluster_test(
             [study],
             null=describe(null),
             whiten=whiten,
-            n_components=n_components,
-            squared=squared,
             n_resamples=n,
         ),
     )
@@ -158,7 +141,6 @@ class TestPlan(Plan[FloatArray]):
 
     study: Study
     null: str | Sampler
-    squared: bool
     whiten: bool
     root: int
 
@@ -199,8 +181,7 @@ class TestPlan(Plan[FloatArray]):
         if number != OBSERVED:
             (drawn,) = self.simulated(make_generator(seed_of(self.root, Stream.NULL, self.study.name, number)))
             X = drawn.astype(float, copy=False)
-        distances = nearest_distances(whitened(X) if self.whiten else X)
-        return distances**2 if self.squared else distances
+        return nearest_distances(whitened(X) if self.whiten else X) ** 2
 
 
 def draw_like(mean: FloatArray, factor: FloatArray, n: int, rng: np.random.Generator) -> list[FloatArray]:
@@ -227,6 +208,14 @@ def cdf_distances(values: FloatArray) -> FloatArray:
     The average of all others differs from G_b by (B + 1)/B times what the average Ḡ of all rows does.
     """
     n_rows, n = values.shape
-    integrals = np.empty((n_rows, n + 1))
-    integrate_steps(values, np.argsort(values, axis=None), integrals)
+    ascending = np.sort(values, axis=None)
+    # Between two neighbours of all values the average is i / size. Between two of a row's own, G_b is constant: the
+    # integral there is a quadratic in it, with coefficients that are differences of cumulative sums.
+    widths, heights = np.diff(ascending), np.arange(1, values.size) / values.size
+    places = np.pad(np.searchsorted(ascending, np.sort(values, axis=1)), ((0, 0), (1, 1)))
+    places[:, -1] = values.size - 1
+    moments = (widths, widths * heights, widths * (heights * heights))
+    zeroth, first, second = (np.diff(np.cumsum(np.append(0.0, moment))[places]) for moment in moments)
+    steps = np.arange(n + 1) / n
+    integrals = second - 2.0 * steps * first + steps * steps * zeroth
     return np.asarray(np.maximum(0.0, integrals.sum(axis=1)) * (n_rows / (n_rows - 1)) ** 2)

@@ -16,7 +16,17 @@ from clustrep.agreement.agreements import mutual_information, rand_index, resolv
 from clustrep.agreement.contingency import Counts, contingency_table, tables_of
 from clustrep.errors import DataError
 
-few_examples = settings(max_examples=50)  # for each of five indices
+few_examples = settings(max_examples=50)  # for each of seven agreements
+EVERY = [*INDICES, "prediction_strength", "matching"]
+every_agreement = pytest.mark.parametrize("name", EVERY)
+
+
+def score(name, u, v, weights=None):
+    if name in INDICES:
+        return INDICES[name](u, v, weights=weights)
+    codes = [np.unique(np.asarray(labels), return_inverse=True)[1] for labels in (u, v)]
+    weights = None if weights is None else np.asarray(weights)
+    return resolve_agreement(name).of_counts(Counts.from_codes(*codes, weights))[0]
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -74,7 +84,7 @@ def test_agreement_is_symmetric(name, example):
     assert INDICES[name](u, v) == almost(INDICES[name](v, u))
 
 
-@every_index
+@every_agreement
 @few_examples
 @given(labelings(30), st.randoms(use_true_random=False))
 def test_names_of_labels_and_order_of_points_do_not_matter(name, example, random):
@@ -82,40 +92,40 @@ def test_names_of_labels_and_order_of_points_do_not_matter(name, example, random
     names = random.sample(range(-100, 100), 62)
     order = random.sample(range(len(u)), len(u))
     renamed = [[names[label] for label in u[order]], [f"type {names[label]}" for label in v[order]]]
-    assert INDICES[name](*renamed) == almost(INDICES[name](u, v))
+    assert score(name, *renamed) == almost(score(name, u, v))
 
 
-@every_index
+@every_agreement
 @few_examples
 @given(labelings(30), st.data())
 def test_weights_count_as_repeated_rows(name, example, data):
     u, v = example
     weights = data.draw(st.lists(st.integers(0, 4), min_size=len(u), max_size=len(u)).filter(any))
-    repeated = INDICES[name](np.repeat(u, weights), np.repeat(v, weights))
-    assert INDICES[name](u, v, weights=weights) == repeated  # every bit: the counts are the same
+    repeated = score(name, np.repeat(u, weights), np.repeat(v, weights))
+    assert score(name, u, v, weights) == repeated  # every bit: the counts are the same
 
 
-@every_index
+@every_agreement
 @few_examples
 @given(labelings(30))
 def test_identical_partitions_agree_fully(name, example):
     u, _ = example
     upper = entropy_by_definition(u.tolist()) if name == "mi" else 1.0
     renamed = [f"block {label}" for label in u]
-    assert INDICES[name](u, renamed) == (almost(upper) if name == "mi" else 1.0)
+    assert score(name, u, renamed) == (almost(upper) if name == "mi" else 1.0)
 
 
-@every_index
+@every_agreement
 @few_examples
 @given(labelings(30))
 def test_scores_stay_within_their_bounds(name, example):
     u, v = example
     lowest = -1.0 if name in ADJUSTED else 0.0
     highest = min(map(entropy_by_definition, (u.tolist(), v.tolist()))) + 1e-13 if name == "mi" else 1.0
-    assert lowest <= INDICES[name](u, v) <= highest
+    assert lowest <= score(name, u, v) <= highest
 
 
-@every_index
+@every_agreement
 @few_examples
 @given(labelings(30))
 def test_dense_and_listed_cells_give_the_same_bits(name, example):
@@ -124,10 +134,10 @@ def test_dense_and_listed_cells_give_the_same_bits(name, example):
     table = tables_of(u[None], v, None, (u.max() + 1, v.max() + 1))
     assert agreement.of_tables(table)[0] == agreement.of_codes(u, v)
     assert agreement.of_counts(Counts.from_tables(table))[0] == agreement.of_counts(Counts.from_codes(u, v))[0]
-    assert agreement.of_codes(u, v) == INDICES[name](u, v)
+    assert agreement.of_codes(u, v) == score(name, u, v)
 
 
-@every_index
+@every_agreement
 @few_examples
 @given(labelings(30), st.data())
 def test_empty_rows_and_columns_change_no_bit(name, example, data):
@@ -139,7 +149,7 @@ def test_empty_rows_and_columns_change_no_bit(name, example, data):
     assert agreement.of_tables(padded) == agreement.of_tables(table)
 
 
-@every_index
+@every_agreement
 def test_many_tables_at_once_have_the_scores_of_each(name, rng):
     tables = rng.integers(0, 9, (4, 3, 2, 5)).astype(float)
     tables[0, 0, 0] = 0  # one block

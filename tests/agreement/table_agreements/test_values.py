@@ -9,13 +9,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from tests.agreement.labelings import TEN_SAMPLES, labelings
 from tests.agreement.table_agreements.cases import BY_DEFINITION, NAMES, every_agreement
 
 import clustrep as cr
 from clustrep.agreement.agreements import AGREEMENTS, resolve_agreement, resolve_agreements, shown
-from clustrep.agreement.contingency import Counts, contingency_table
+from clustrep.agreement.contingency import contingency_table
 
 few_examples = settings(max_examples=60)
 
@@ -77,40 +76,7 @@ def test_scores_by_hand(trained, own, strength, matching):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# laws
-
-
-@every_agreement
-@few_examples
-@given(labelings(8), st.randoms(use_true_random=False))
-def test_names_of_labels_and_order_of_points_do_not_matter(name, example, random):
-    u, v = example
-    order, names = list(range(len(u))), list(range(9))
-    random.shuffle(order)
-    random.shuffle(names)
-    assert codes_score(name, np.array(names)[u[order]], np.array(names)[v[order]]) == codes_score(name, u, v)
-
-
-@every_agreement
-@few_examples
-@given(labelings(8), st.data())
-def test_weights_count_as_repeated_points(name, example, data):
-    u, v = example
-    weights = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(u), max_size=len(u))))
-    weights[0] += not weights.any()
-    repeated = codes_score(name, np.repeat(u, weights), np.repeat(v, weights))
-    assert table_score(name, u, v, weights) == repeated
-    assert resolve_agreement(name).of_counts(Counts.from_codes(u, v, weights))[0] == repeated
-
-
-@every_agreement
-@given(example=labelings(max_samples=12))
-def test_scores_stay_within_their_bounds_and_identical_partitions_score_one(name, example):
-    u, v = example
-    assert 0 <= codes_score(name, u, v) <= 1
-    assert codes_score(name, u, 5 - u) == 1.0
-    assert table_score(name, u, 5 - u) == 1.0
-    assert np.isfinite(table_score(name, u, v))
+# laws of these two; those of every agreement are in tests/agreement/agreement/test_laws.py
 
 
 @given(labelings(max_samples=12))
@@ -135,29 +101,6 @@ def test_prediction_strength_is_the_least_r_index_of_the_own_clusters(example):
     strengths = cr.agreement.r_index(v, u)
     if np.isfinite(strengths).any():
         assert codes_score("prediction_strength", u, v) == np.nanmin(strengths)
-
-
-@every_agreement
-def test_many_tables_at_once_have_the_scores_of_each(name, rng):
-    tables = rng.integers(0, 4, size=(3, 5, 3, 4)).astype(float)
-    tables[..., 0, 0] += 1
-    tables[1, 2] = 0
-    tables[1, 2, 0, 1] = 7  # empty rows and columns
-    scores = resolve_agreement(name).of_tables(tables)
-    assert scores.shape == (3, 5)
-    for place in np.ndindex(3, 5):
-        table = tables[place]
-        u, v = (np.repeat(codes.ravel(), table.astype(int).ravel()) for codes in np.indices(table.shape))
-        assert scores[place] == codes_score(name, u, v)
-    assert len(np.unique(scores)) > 5
-
-
-@every_agreement
-def test_empty_rows_and_columns_change_no_bit(name, rng):
-    tables = rng.integers(0, 5, size=(20, 4, 3)).astype(float)
-    padded = np.insert(np.insert(tables, [0, 2, 4], 0, axis=1), [1, 3], 0, axis=2)
-    agreement = resolve_agreement(name)
-    np.testing.assert_array_equal(agreement.of_tables(padded), agreement.of_tables(tables))
 
 
 @every_agreement

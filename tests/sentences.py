@@ -23,8 +23,12 @@ from clustrep.errors import ClustrepError, ClustrepWarning
 
 FILE = Path(__file__).with_name("sentences.md")
 ENTRY = re.compile(r"- \*\*(.+?)\*\*: (.*)")
-# Others' words change with their versions: what a parameter of scikit-learn must be, where a TOML file is wrong.
-OF_OTHERS = (re.compile(r"(?<=must be )an? .*(?=\. Got)"), re.compile(r"(?<=is not TOML: ).*?(?=\(at line|$)"))
+# Others' words change with their versions: about a parameter of scikit-learn, a TOML file, a damaged file.
+OF_OTHERS = (
+    re.compile(r"(?<=must be )an? .*(?=\. Got)"),
+    re.compile(r"(?<=is not TOML: ).*?(?=\(at line|$)"),
+    re.compile(r"(?<=\()[A-Z]\w+: .*(?=\): save)"),
+)
 # Where an object lies in memory, and a module on a disk.
 OF_THIS_MACHINE = (re.compile(r"\b0x[0-9A-Fa-f]{6,}"), re.compile(r"(?<= from ')/.*?(?='>)"))
 TEMPORARY = re.compile(r"/[^\s']*?/pytest-of-[^/\s]+/pytest-\d+(/popen-gw\d+)?/[^/\s']+?\d+(?=[/\W]|$)")

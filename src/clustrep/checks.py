@@ -1,7 +1,7 @@
 """Checks of what users pass: parameters, names, tables.
 
 Each check either returns the value in the form that the rest of the package uses or raises an error whose sentence
-names the parameter, study or file, states the rule, shows the value or its place, and says what to do about it.
+names the parameter, study or file, states the rule, shows the value or its place, and the remedy.
 """
 
 from __future__ import annotations
@@ -368,7 +368,7 @@ def check_numbers(table: pd.DataFrame, subject: str, *, may_have_label: bool = F
     subject : str
         What sentences call it: "Study 'mainz'".
     may_have_label : bool, default=False
-        Whether a column of text may be a known class; the sentence then says how to name it.
+        Whether a column of text may be a known class; the sentence then tells how to name it.
 
     Returns
     -------

@@ -110,19 +110,19 @@ class OtherRun(ParameterError):  # noqa: N818 - a name that reads as the finding
         self.differences = differences
 
 
-class AllReplicatesFailed(ClustrepError, RuntimeError):  # noqa: N818 - says what happened
+class AllReplicatesFailed(ClustrepError, RuntimeError):  # noqa: N818 - a name that reads as the finding
     """All resamples failed."""
 
 
-class WorkerKilled(ClustrepError, RuntimeError):  # noqa: N818 - says what happened
+class WorkerKilled(ClustrepError, RuntimeError):  # noqa: N818 - a name that reads as the finding
     """A process that computed resamples was killed, and again with half as many beside it."""
 
 
-class EngineLost(ClustrepError, RuntimeError):  # noqa: N818 - says what happened
+class EngineLost(ClustrepError, RuntimeError):  # noqa: N818 - a name that reads as the finding
     """An engine on other machines does not answer, or has no workers, or none of this version."""
 
 
-class NoBest(ClustrepError, RuntimeError):  # noqa: N818 - says what happened
+class NoBest(ClustrepError, RuntimeError):  # noqa: N818 - a name that reads as the finding
     """Nothing that was compared can be called the best."""
 
 

@@ -643,7 +643,7 @@ class Batch:
         return known, n_found
 
     def labelled(self, i: int, member: int, at: Sequence[PointSet]) -> Labelled | None:
-        """Return what one function says of points; None where it was not fitted, or has too few clusters."""
+        """Return the labels of points by one function; None where it was not fitted, or has too few clusters."""
         known, n_found = self._labels
         if n_found[i, member] < max(1, self.fewest[member]):
             return None
@@ -672,4 +672,4 @@ class _BatchFit(Fit):
 
     def labels(self, member: int, at: Sequence[PointSet]) -> Labelled | Failed:
         labelled = self.batch.labelled(self.number, member, at)
-        return super().labels(member, at) if labelled is None else labelled  # alone, it says why it failed
+        return super().labels(member, at) if labelled is None else labelled  # alone, it gives its cause of failure

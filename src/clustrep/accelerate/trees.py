@@ -262,7 +262,7 @@ class _TreeFit(Fit):
         labelled = attempt(self._labelled, member, at)
         return (
             labelled if isinstance(labelled, Labelled) else super().labels(member, at)
-        )  # alone, it says why it failed
+        )  # alone, it gives its cause of failure
 
     def _labelled(self, member: int, at: Sequence[PointSet]) -> Labelled | None:
         if isinstance(self._shared, Failed) or self._cuts[1][member] < self.learner.members[member].fewest_clusters:

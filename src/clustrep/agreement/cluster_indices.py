@@ -423,7 +423,7 @@ class Fits(StrEnum):
     JITTER = "jitter"
     HALF_SPLITS = "half-splits"
     PAIRS = "pairs of bootstrap samples"
-    STUDY = "the study as it is"
+    STUDY = "the study without resampling"
     NONE = "none"
 
 

@@ -59,7 +59,7 @@ def compare(
         At least two, each of shape (n_samples, n_features).
     n_clusters : int or several, default=None
         Numbers of clusters to try, from 2, set through whichever parameter a clusterer has for it. A clusterer that
-        finds its number by itself runs once. By default each runs as it is.
+        finds its number by itself runs once. By default each runs with its own parameters.
     param_grid : mapping, default=None
         Values of another parameter to try: ``{"resolution": [0.1, 0.5, 1.0]}`` for all clusterers that have it, or by
         clusterer, ``{"leiden": {"resolution": [...]}, "dbscan": {"eps": [...]}}``. Every value is a configuration of

@@ -161,7 +161,7 @@ def local_replicability(
     labels_of_points = replicates[0].labels_of_points
     if isinstance(labels_of_points, Failed):
         raise AllReplicatesFailed(
-            f"The clusterer failed on study {training.name!r} as it is, so there are no clusters to score: "
+            f"The clusterer failed on study {training.name!r}, so there are no clusters to score: "
             f"{labels_of_points.cause}."
         )
     results = {

@@ -75,7 +75,7 @@ class LocalReplicability(Resampled, Failing, Saved):
     samples : tuple of str
         Names of the points.
     labels : ndarray, (n_points,)
-        ψ(at; the training study as it is): the clusters of `by_cluster`.
+        ψ(at; the training study without resampling): the clusters of `by_cluster`.
     estimate : ndarray, (n_points,)
         The observed local scores.
     tables : ndarray, (n_resamples, k_train, k_test)

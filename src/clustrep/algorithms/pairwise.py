@@ -120,7 +120,7 @@ class Replicability(Resampled, Failing, Tabled):
     R̂: a resample holds fewer samples (63 % of those of a study, 80 % with `Subsample(0.8)`), so that R̂ may lie outside
     the interval.
 
-    A high score says that a cut repeats, not that there are clusters: see `null_reference`.
+    A high score shows that a cut repeats, not that there are clusters: see `null_reference`.
 
     References
     ----------
@@ -216,14 +216,14 @@ class Replicability(Resampled, Failing, Tabled):
         return sentences
 
     def clustering_function(self, name: str, resample: int | None = None) -> ClusteringFunction:
-        """Return ψ learned on a study as it is, or on its draw in a resample: fitted again from its seed.
+        """Return ψ learned on a study, or on its draw in a resample: fitted again from its seed.
 
         Parameters
         ----------
         name : str
             The study.
         resample : int, optional
-            Which resample, from 0; by default the study as it is.
+            Which resample, from 0; by default the study without resampling.
 
         Returns
         -------

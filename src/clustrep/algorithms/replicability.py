@@ -146,7 +146,7 @@ def replicability(
 
     Notes
     -----
-    A high score says that a cut repeats, not that there are clusters: a single long Gaussian is cut across its long
+    A high score shows that a cut repeats, not that there are clusters: a single long Gaussian is cut across its long
     axis in every study. R̂ has a ceiling of 1, so two clear groups and one long one can score alike. Scores of
     different numbers of clusters are comparable only for agreements that are adjusted for chance.
 

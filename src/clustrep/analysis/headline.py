@@ -204,7 +204,7 @@ class Preliminary:
 
     @cached_property
     def findings(self) -> Findings:
-        """The findings, with the verdict as far as it is known."""
+        """The findings, with the verdict so far."""
         return decided(self.found, self.choice)
 
     @property
@@ -214,7 +214,7 @@ class Preliminary:
 
     @cached_property
     def headline(self) -> tuple[Said, ...]:
-        """The answer in sentences, as far as it is known."""
+        """The answer so far, in sentences."""
         obstacle = obstacle_to(self.comparison, focus_of(self.findings, self.choice))
         return headline_of(self.findings, self.choice, obstacle)
 

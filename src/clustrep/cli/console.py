@@ -61,7 +61,7 @@ def write_data(text: str) -> None:
 
 
 def write_page(text: str) -> None:
-    """Write a page to stdout: as it is into a file or pipe, for a browser; with escapes on a terminal."""
+    """Write a page to stdout: unchanged into a file or pipe, for a browser; with escapes on a terminal."""
     click.echo(printable(text, lines=True) if sys.stdout.isatty() else text, color=coloured())
 
 

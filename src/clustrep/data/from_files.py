@@ -113,7 +113,7 @@ def _units_aside(table: Table, groups: str | None) -> Table:
     columns = [*map(str, table.frame.columns), *(table.annotations or ())]
     if groups not in table.frame.columns:
         raise DataError(
-            f"Study {table.name!r} has no column {groups!r} that says to which unit a sample belongs; there are "
+            f"Study {table.name!r} has no column {groups!r} that names the unit of a sample; there are "
             f"{listing(columns, 20)}.{nearest(groups, columns)}"
         )
     units = [int(unit) if isinstance(unit, float) and unit.is_integer() else unit for unit in table.frame[groups]]

@@ -27,7 +27,7 @@ PROBES = ("variance", "mean")
 
 
 class GeneRequest(NamedTuple):
-    """What the user said about probes and genes: parameters of `Studies.read`."""
+    """Options about probes and genes: parameters of `Studies.read`."""
 
     genes: str | None = None
     probe_map: Path | None = None
@@ -251,14 +251,14 @@ NO_GENE = MISSING_LABEL | {"---", "null", "none"}
 
 
 class ProbeMap(NamedTuple):
-    """What a file says of probes."""
+    """A map of probes, as read from a file."""
 
     genes_of: dict[str, tuple[str, ...]]  # of each probe: none, one or several
-    n_repeated: int  # rows about a probe of which another row has said something
+    n_repeated: int  # rows about a probe that an earlier row has
 
 
 def genes_in(cell: object) -> tuple[str, ...]:
-    """Return the genes that a cell names, each once: none where it is empty or says that there is none."""
+    """Return the genes that a cell names, each once: none where it is empty or means none."""
     if isinstance(cell, float) and cell.is_integer():
         cell = int(cell)  # an Entrez number that R keeps as a double
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):

@@ -182,7 +182,7 @@ class Studies(Mapping[str, Study]):
             Whether the first line of delimited text holds the features' names; by default it does unless it looks
             like data.
         study_key : str, default=None
-            The column that says which study a sample belongs to: of obs in an h5ad file or a store, of the phenotypes
+            The column that names the study of a sample: of obs in an h5ad file or a store, of the phenotypes
             or of a data frame in a file of R, which then holds the studies named there.
         rep : str, default=None
             What to take from an h5ad file or a store: "X" (the default), or the name of an entry of obsm or of a layer.
@@ -190,7 +190,7 @@ class Studies(Mapping[str, Study]):
             The features to keep, in this order, which every study must have; by default those that all studies have.
         genes : str, default=None
             The column that names the gene of each feature: features that are probes become genes. It is a column of
-            what the file says of its features (of an ExpressionSet featureData, of a SummarizedExperiment rowData), or
+            the file's columns about features (of an ExpressionSet featureData, of a SummarizedExperiment rowData), or
             of `probe_map`.
         probe_map : str or path, default=None
             A table of probes and genes, for files of any format: delimited text, or a platform's annotation from GEO
@@ -199,7 +199,7 @@ class Studies(Mapping[str, Study]):
         probes : {"variance", "mean"}, default="variance"
             What to do with several probes of a gene: take the one with the highest variance, or the mean of all.
         groups : str, default=None
-            The column that says to which unit a sample belongs, such as "donor"; in h5ad a column of obs. It is no
+            The column that names the unit of a sample, such as "donor"; in h5ad a column of obs. It is no
             feature, and `Bootstrap(groups="donor")` draws its units.
         allow_missing : bool, default=False
             Whether values may be missing, see `Study`.
@@ -241,7 +241,7 @@ class Studies(Mapping[str, Study]):
         -----
         Delimited text may use tabs, semicolons, commas or white space. Commas that do not separate cells are decimal
         marks if any number shows it; where all of them may separate thousands, as in 1,698, they are refused. The first
-        column names the samples if it holds text, or if its own name says so ("sample", "patient_id", …). Empty cells,
+        column names the samples if it holds text, or if it is called "sample", "patient_id" or the like. Empty cells,
         NA, NaN, null and the like are missing values, which are refused without `allow_missing`. Names and labels lose
         the apostrophe that clustrep writes before a text that a spreadsheet would take for a formula, as in ``'=1+1``.
         A column of text, or with missing values, is left out with a warning where some study does not have it.
@@ -251,7 +251,7 @@ class Studies(Mapping[str, Study]):
         the one that most studies have; of these the one with the highest variance around the mean of each study, pooled
         over the studies, as the files hold them, before `scale`; of these the first. Missing values are left out of the
         variance; they are refused, without `allow_missing`, only in the probes that are kept. The mean of probes is
-        missing where one of them is. A study whose features are genes of the map already is kept as it is.
+        missing where one of them is. A study whose features are genes of the map already stays unchanged.
 
         Files are not trusted. An h5ad file is read in a copy of this process (except on Windows), which ends after 60
         seconds and one more for each megabyte; shapes and sparse indices are checked before they are used. It is read
@@ -338,7 +338,7 @@ class Studies(Mapping[str, Study]):
         adata : AnnData
             Cells by features; also a view, or backed by its file.
         study_key : str
-            The column of obs that says which study a cell belongs to; the studies are named by its values.
+            The column of obs that names the study of a cell; the studies are named by its values.
         rep : str, default=None
             What to take: "X" (the default), or the name of an entry of obsm, such as "X_pca", or of a layer.
         label : str or False, default=None

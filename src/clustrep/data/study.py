@@ -54,7 +54,7 @@ LABEL_NAME = re.compile(
 LABEL_VALUES_AT_MOST = 50
 
 
-class LabelNotFound(DataError):  # noqa: N818 - says what happened
+class LabelNotFound(DataError):  # noqa: N818 - a name that reads as the finding
     """A study without the label column, which is an error unless another of several studies has it."""
 
 
@@ -229,7 +229,7 @@ class Study:
         return f"Study {self.name!r}: {plural(n_samples, 'sample')}, {plural(n_features, 'feature')}{known}{scaled}"
 
     def _suspicion(self, label: Label = None) -> str | None:
-        """Say that a feature is probably a class label, unless the user has said what the labels are."""
+        """Warn that a feature is probably a class label, unless the user has named the labels."""
         if label is False or self.labels is not None or (j := _probable_label(self.X, self.features)) is None:
             return None
         feature, values = self.features[j], np.unique(self.X[:, j]).astype(int)

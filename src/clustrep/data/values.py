@@ -40,7 +40,7 @@ LARGEST_COUNT = 2**53
 
 
 def check_counts(X: FloatArray, subject: str, remedy: str) -> None:
-    """Check that all values are whole numbers from 0; `remedy` says what to do where they are not."""
+    """Check that all values are whole numbers from 0; `remedy` is the advice where they are not."""
     wrong = (np.rint(X) != X) | (X < 0) | (X > LARGEST_COUNT)
     if wrong.any():
         i, j = np.argwhere(wrong)[0]

@@ -30,7 +30,7 @@ Task = TypeVar("Task")
 DASK, RAY = "dask", "ray"
 
 
-class Killed(Exception):  # noqa: N818 - says what happened
+class Killed(Exception):  # noqa: N818 - a name that reads as the finding
     """The workers that computed a block were killed."""
 
     def __init__(self, n_workers: int):
@@ -38,7 +38,7 @@ class Killed(Exception):  # noqa: N818 - says what happened
         self.n_workers = n_workers
 
 
-class Vanished(Exception):  # noqa: N818 - says what happened
+class Vanished(Exception):  # noqa: N818 - a name that reads as the finding
     """The engine has forgotten a block, or the plan that it belongs to: it is to be computed again."""
 
 

@@ -180,7 +180,7 @@ def in_words(seconds: float) -> str:
 
 
 class Pace:
-    """Times the blocks of a run, and says once how long the others take.
+    """Times the blocks of a run, and tells once how long the others take.
 
     Costs that occur once are not counted: kernels are compiled for the first block, and workers start and import for
     the first block of each. Blocks of several workers end together, so that whole rounds of them are timed.

@@ -40,7 +40,7 @@ class Plan(Generic[T]):
     A plan is sent to other processes, and may be sent to other machines: it holds data and parameters, no state.
     """
 
-    description: str = "replicates"  # what the progress bar says
+    description: str = "replicates"  # the label of the progress bar
     unit: str = "resamples"  # what its replicates are, in messages about checkpoints
     records: tuple[type, ...] = ()  # the types of the records in its values
 
@@ -193,7 +193,7 @@ def _compute_all(
 
 
 def check_n_jobs(n_jobs: int | None) -> int | None:
-    """Check a number of workers, as in joblib; None is one worker unless a `joblib.parallel_config` says otherwise."""
+    """Check a number of workers, as in joblib; None is one, unless a `joblib.parallel_config` sets another number."""
     if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0):
         raise ParameterError(
             f"n_jobs must be a positive integer, a negative one (-1: all cores) or None, got {n_jobs!r}.",

@@ -108,7 +108,7 @@ def _computed(
 
 
 def _cause(error: BrokenProcessPool) -> str:
-    """Find what loky says of the signals that ended its workers."""
+    """Find loky's names of the signals that ended its workers."""
     codes = re.search(r"exit codes of the workers are \{(.*?)\}", str(error))
     return f" ({codes[1]})" if codes else ""
 

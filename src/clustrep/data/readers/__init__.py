@@ -14,7 +14,7 @@ from clustrep.data.readers.r_data import R_DATA
 from clustrep.data.readers.source import beginning_of
 from clustrep.data.readers.table import Path, Reader
 
-# In the order in which they are asked; the last takes every file, and says so if it is not a table.
+# In the order in which they are asked; the last takes every file, and refuses what is no table.
 READERS: tuple[Reader, ...] = (H5AD, ZARR, PARQUET, R_DATA, EXCEL, GEO, DELIMITED)
 
 

@@ -1,6 +1,6 @@
 """Delimited text: any delimiter, with or without names.
 
-A table that can be read in two ways is refused; the error says which parameter decides.
+A table that can be read in two ways is refused; the error names the parameter that decides.
 
 Records are read twice, first for their shape and names, then for their numbers: as text, cells take many times the size
 of their file. The csv module reads them, because pandas fills short rows with missing values without a word, and tells

@@ -60,7 +60,7 @@ def _check_members(stream: Any) -> None:
         archive = zipfile.ZipFile(stream)
         size, room = sum(entry.file_size for entry in archive.infolist()), available_memory()
         if room is not None and MEMORY_OF_XML * size > room:
-            raise ValueError(f"it says that it holds {size / 1024**3:.1f} GB")
+            raise ValueError(f"its declared size is {size / 1024**3:.1f} GB")
         if (damaged := archive.testzip()) is not None:
             raise ValueError(f"{damaged} is not what was written")
     stream.seek(0)

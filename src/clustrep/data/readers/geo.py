@@ -75,7 +75,7 @@ def _expression(text: Text, begin: int, end: int, path: Path, study: str) -> pd.
 
 
 def _characteristics(head: Iterable[str], samples: Sequence[str], path: Path, label: Label) -> Characteristics:
-    """Read what the head says of the samples, such as "er status: positive"."""
+    """Read the characteristics of samples in the head, such as "er status: positive"."""
     order = list(samples)
     characteristics: Characteristics = {}
     for number, line in enumerate(head, 1):

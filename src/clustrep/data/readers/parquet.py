@@ -71,7 +71,7 @@ def _row_names(
     column = frame.columns[0] if frame.shape[1] > 1 else None
     if column is None or column in aside:
         return frame, None, ""
-    # A first column of text names the rows, and one whose name says so; of a transposed table, also different integers.
+    # A first column of text names the rows, and one named like samples; of a transposed table, also integers.
     names: list[Any] = frame.iloc[:, 0].astype(object).tolist()
     known = [value for value in names if not pd.isna(value)]
     are_numbers = all(isinstance(value, Number) for value in known)

@@ -72,7 +72,7 @@ def _unpack_streams(new: Callable[[], Any], packed: bytes) -> bytes:
     return b"".join(parts)
 
 
-class SeveralFiles(Exception):  # noqa: N818 - says what there is
+class SeveralFiles(Exception):  # noqa: N818 - a name that reads as the finding
     """A zip file that does not hold exactly one file, with their names."""
 
 

@@ -31,11 +31,11 @@ class Table(NamedTuple):
     annotations: tuple[str, ...] | None = None  # what `label` may name; None: the columns of the frame
     is_embedding: bool = False  # coordinates that were computed from data, comparable only if computed together
     groups: NDArray[np.object_] | None = None  # units of the samples, where these stand beside the frame
-    feature_data: pd.DataFrame | None = None  # what the file says of its features, a row each, such as their genes
+    feature_data: pd.DataFrame | None = None  # a row for each feature, such as its gene
 
 
 class Request(NamedTuple):
-    """What the user said about the files: the parameters of `Studies.read`."""
+    """Options about files: the parameters of `Studies.read`."""
 
     label: Label = None
     transpose: bool | str | Sequence[str] = False
@@ -50,7 +50,7 @@ class Request(NamedTuple):
 
     @property
     def aside(self) -> tuple[object, ...]:
-        """The columns that are no names of samples, because the user says what they are."""
+        """The columns that are no names of samples, because the user has named their role."""
         return tuple(column for column in (self.label, self.groups) if column)
 
     def transposes(self, study: str) -> bool:
@@ -167,7 +167,7 @@ def has_fraction(cells: Sequence[str]) -> bool:
 
 
 def names_rows(cells: Sequence[str], column: str, *, header: bool, transpose: bool) -> bool:
-    """Whether the first column names the rows: its own name says so, or it holds text."""
+    """Whether the first column names the rows: by its own name, or because it holds text."""
     if header and (transpose or NAMES_SAMPLES.fullmatch(column)):
         return True
     if header and MAY_NAME_SAMPLES.fullmatch(column):

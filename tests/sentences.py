@@ -23,11 +23,12 @@ from clustrep.errors import ClustrepError, ClustrepWarning
 
 FILE = Path(__file__).with_name("sentences.md")
 ENTRY = re.compile(r"- \*\*(.+?)\*\*: (.*)")
-# Others' words change with their versions: about a parameter of scikit-learn, a TOML file, a damaged file.
+# Others' words change with their versions: about a parameter of scikit-learn, a TOML file, a damaged file, a time.
 OF_OTHERS = (
     re.compile(r"(?<=must be )an? .*(?=\. Got)"),
     re.compile(r"(?<=is not TOML: ).*?(?=\(at line|$)"),
     re.compile(r"(?<=\()[A-Z]\w+: .*(?=\): save)"),
+    re.compile(r"(?<=T00:00:00)\.0+"),
 )
 # Where an object lies in memory, and a module on a disk.
 OF_THIS_MACHINE = (re.compile(r"\b0x[0-9A-Fa-f]{6,}"), re.compile(r"(?<= from ')/.*?(?='>)"))

@@ -49,6 +49,7 @@ ROAD = [
     "clusterers",
     "plots",
     "algorithms",
+    "metaneighbor",
     "null",
     "separation",
     "findings",

@@ -22,6 +22,7 @@ HEADINGS = {
     "null": "Several studies",
     "findings": "Several studies",
     "separation": "Separation of clusters",
+    "metaneighbor": "MetaNeighbor's scores",
     "stability": "One study",
     "agreement": "Two partitions",
     "resampling": "Resampling",

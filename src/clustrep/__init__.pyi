@@ -4,6 +4,7 @@ from . import clusterers as clusterers
 from . import datasets as datasets
 from . import errors as errors
 from . import federated as federated
+from . import metaneighbor as metaneighbor
 from . import resampling as resampling
 from . import results as results
 from . import separation as separation

@@ -25,6 +25,7 @@ from clustrep.federated.joint import SiteGaps as SiteGaps
 from clustrep.federated.joint import SiteTables as SiteTables
 from clustrep.files.archives import Declared
 from clustrep.files.saved import Fields, Saved, load_fields
+from clustrep.findings.annotations import Annotations as Annotations
 from clustrep.findings.assign import Reference as Reference
 from clustrep.findings.cluster_tree import ClusterTree as ClusterTree
 from clustrep.findings.clustering_tree import ClusteringTree as ClusteringTree

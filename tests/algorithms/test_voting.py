@@ -8,6 +8,7 @@ from scipy.stats import mannwhitneyu, spearmanr
 from tests.sentences import refused
 
 import clustrep as cr
+from clustrep import metaneighbor
 from clustrep.algorithms.voting import against_best, aurocs, profiles_of, votes_for
 from clustrep.errors import DataError
 
@@ -92,3 +93,62 @@ def test_labels_of_the_studies_and_what_is_refused():
 def test_ranks_alone_matter():
     same = {name: np.exp(X / 3) for name, X in STUDIES.items()}
     assert cr.cluster_auroc(same, TYPES).equals(cr.cluster_auroc(STUDIES, TYPES))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# top hits, the matrix, variable genes
+
+
+@pytest.fixture(scope="module")
+def scores():
+    return cr.cluster_auroc(STUDIES, TYPES)
+
+
+def test_the_matrix_is_the_mean_of_both_directions(scores):
+    matrix = metaneighbor.symmetric_auroc(scores)
+    by_pair = scores.set_index(["train", "cluster", "test", "partner"])["one_against_rest"]
+    for one in range(3):
+        for other in range(3):
+            expected = (by_pair["a", one, "b", other] + by_pair["b", other, "a", one]) / 2
+            assert matrix.loc[("a", one), ("b", other)] == matrix.loc[("b", other), ("a", one)] == expected
+    assert np.isnan(matrix.loc["a", "a"]).all(axis=None)
+
+
+def test_top_hits_are_the_same_types(scores):
+    hits = metaneighbor.top_hits(scores)
+    assert hits["reciprocal"].all()
+    assert sorted(zip(hits["cluster"], hits["other_cluster"], strict=True)) == [(0, 0), (1, 1), (2, 2)]
+    assert (hits["study"] != hits["other_study"]).all()
+    assert (np.diff(hits["auroc"]) <= 0).all()
+
+
+def test_a_hit_that_is_not_returned_needs_the_threshold():
+    """Two types of a study have the same partner in the other, which has the better one of them."""
+    labels = {"a": TYPES["a"], "b": np.where(TYPES["b"] == 2, 0, TYPES["b"])}
+    scores = cr.cluster_auroc(STUDIES, labels)
+    one_sided = metaneighbor.top_hits(scores, 0.01)
+    assert one_sided["reciprocal"].sum() == 2
+    assert len(one_sided) == 3
+    least = one_sided.loc[~one_sided["reciprocal"], "auroc"].item()
+    assert len(metaneighbor.top_hits(scores, min(1.0, least + 0.001))) == 2
+
+
+def test_the_heat_map_has_all_clusters(scores):
+    ax = metaneighbor.plot_auroc(scores)
+    names = {label.get_text() for label in ax.get_yticklabels()}
+    assert names == {f"{study} | {cluster}" for study in "ab" for cluster in range(3)}
+
+
+def test_variable_genes_vary_in_every_study():
+    rng = np.random.default_rng(0)
+    level, n = np.arange(100.0), 400
+    spread = {"a": np.where(np.arange(100) % 5 == 0, 9.0, 1.0), "b": np.where(np.arange(100) % 10 == 0, 9.0, 1.0)}
+    studies = {name: 200 + 50 * level + rng.normal(size=(n, 100)) * of for name, of in spread.items()}
+    genes = metaneighbor.variable_genes(studies)
+    assert {f"{j + 1}" for j in range(10, 90, 10)} <= set(genes)  # variable in both
+    assert not {f"{j + 1}" for j in range(91, 100)} & set(genes)  # the highest tenth is left out
+
+
+def test_without_variable_genes_the_remedy_is_told():
+    with pytest.raises(DataError):
+        metaneighbor.variable_genes({name: np.ones((5, 4)) for name in "ab"})

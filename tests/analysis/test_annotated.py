@@ -94,10 +94,40 @@ def test_a_study_that_was_not_followed_has_clusters_and_no_local_scores(analysis
     part = cr.analyse(
         KMeans(n_init=2), studies, n_clusters=3, n_resamples=2, n_null=0, rng=0, train=["north"], agreement="ari"
     )
-    obs = part.to_anndata(cells(), "lab", key="mine").obs
+    obs = part.to_anndata(cells(), "lab", key_added="mine").obs
     assert obs["mine_cluster"].notna().all()
     assert obs.loc[obs["lab"] == "north", "mine_local"].notna().all()
     assert obs.loc[obs["lab"] == "south", "mine_local"].isna().all()
+
+
+def test_a_copy_leaves_the_cells_as_they_were(analysis, annotated):
+    adata = cells()
+    written = analysis.to_anndata(adata, copy=True)  # the studies are those of "lab"
+    assert list(adata.obs) == ["lab", "type"]
+    assert not adata.uns
+    pd.testing.assert_frame_equal(written.obs.iloc[:, 2:], annotated.obs.iloc[:, 2:])
+    assert analysis.to_anndata(adata, key_added="mine") is adata
+    assert adata.obs["mine_cluster"].tolist() == annotated.obs["clustrep_cluster"].tolist()
+
+
+def test_the_column_of_studies_is_asked_for_where_it_is_not_clear(analysis):
+    adata = cells()
+    adata.obs["site"] = adata.obs["lab"]
+    for other in (adata, cells()[10:].copy()):
+        with pytest.raises(ParameterError) as error:
+            analysis.to_anndata(other)
+        assert error.value.parameter == "study_key"
+
+
+def test_clusters_agree_with_the_page(analysis, annotated):
+    for card in cr.Report(analysis).facts["clusters"]:
+        for entry in card["studies"]:
+            of_study = annotated.obs[annotated.obs["lab"] == entry["study"]]
+            here = of_study[of_study["clustrep_cluster"] == card["cluster"]]
+            assert len(here) == entry["n"]
+            assert set(here["clustrep_status"]) <= {entry["status"]}
+            if entry["replicability"] is not None:
+                assert here["clustrep_local"].mean() == pytest.approx(entry["replicability"], abs=1e-5)
 
 
 def test_other_cells_are_refused(analysis):

@@ -36,6 +36,9 @@ PAIR = ["alpha.csv", "beta.csv"]
 RUN = ["run", *PAIR, "--k", "2:3", *READING, *SMALL, *NO_NULL]
 FILES = [
     "SHA256SUMS",
+    "annotations-by-cluster.csv",
+    "annotations-by-study.csv",
+    "annotations.csv",
     "choice.csv",
     "clusters.csv",
     "clusters.npz",

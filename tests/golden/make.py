@@ -48,6 +48,7 @@ def results():
         analysis,
         analysis.clustering_tree,
         analysis.findings.reference,
+        analysis.annotations,
         cr.separation.density_valleys(two, studies, rng=1),
         cr.federated.combine(sites),
         of_one.stability(two, X, **few),

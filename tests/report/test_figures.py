@@ -26,7 +26,7 @@ def figures(analysis):
 
 
 def test_an_analysis_has_all_figures(figures):
-    assert list(figures) == ["findings", "map", "studies", "curves", "tree", "pairs", "valleys", "features"]
+    assert list(figures) == ["findings", "map", "studies", "curves", "tree", "pairs", "valleys", "features", "annotations"]
 
 
 def test_the_line_of_python_draws_the_figure(figures, analysis):

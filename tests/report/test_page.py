@@ -98,7 +98,7 @@ def test_no_width_makes_the_page_scroll_sideways(sized, width):
     with shown_at(page, width, unfolded=True):
         assert page.evaluate(OVERFLOW) <= 0
         drawn = page.locator(".drawing svg").evaluate_all("all => all.map(svg => svg.getBoundingClientRect().width)")
-        assert len(drawn) == 7
+        assert len(drawn) == 8
         assert max(drawn) <= width
 
 
@@ -124,7 +124,7 @@ def test_paper_has_everything_but_what_is_folded(sized):
     page.emulate_media(media="print")
     with shown_at(page, 690):  # A4 less its margins
         assert page.evaluate(OVERFLOW) <= 0
-        assert page.locator(".drawing svg:visible").count() == 7
+        assert page.locator(".drawing svg:visible").count() == 8
         assert page.locator("summary:visible, h2 button:visible, .more:visible").count() == 0
     n_pages = len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4")))
     page.emulate_media(media="screen")
@@ -210,7 +210,7 @@ def test_an_injected_script_does_not_run(browser, many):
 
 def test_without_scripting_everything_is_there(browser, many):
     plain = Visit(browser, many[1].as_uri(), java_script_enabled=False)
-    assert plain.page.locator(".drawing svg:visible").count() == 7
+    assert plain.page.locator(".drawing svg:visible").count() == 8
     assert plain.page.locator("button:visible").count() == 0
     plain.page.locator("#figure-pairs").get_by_text("Table", exact=True).click()
     assert plain.page.locator("#pairs-table tbody tr:visible").count() == 90

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
 from clustrep.algorithms.replicability import KnownLabelsLike, check_configuration, check_several
+from clustrep.checks import check_fraction
 from clustrep.data.studies import StudiesLike, as_studies
 from clustrep.data.study import check_complete
 from clustrep.errors import DataError
 from clustrep.resampling.strategies import Rerun
 from clustrep.types import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # Clusters of the test study that are matched up with each other to find the best.
 CONTENDERS = 5
@@ -44,6 +48,7 @@ def cluster_auroc(studies: StudiesLike, labels: KnownLabelsLike | None = None) -
     --------
     analyse : Which cluster of one study is which of another, and in which studies it is found.
     replicability : Takes labels, too.
+    clustrep.metaneighbor : Top hits, the symmetric matrix and its heat map, variable genes.
 
     Notes
     -----
@@ -139,3 +144,164 @@ def against_best(votes: FloatArray, codes: IntArray, against_rest: FloatArray) -
             second, score = contender, auroc
     result[[best, second]] = score, 1 - score
     return result
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What MetaNeighbor's users do with the scores
+
+
+def symmetric_auroc(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return the matrix of clusters × clusters: the mean of both directions of one against rest.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        What `cluster_auroc` returned.
+
+    Returns
+    -------
+    DataFrame
+        Rows and columns are (study, cluster); missing where both are of one study, which is not compared with itself.
+
+    See Also
+    --------
+    plot_auroc : Draws it.
+    """
+    rows = [scores["train"], scores["cluster"]]
+    matrix = scores.pivot_table("one_against_rest", rows, ["test", "partner"], dropna=False)
+    order = pd.MultiIndex.from_arrays(rows, names=["study", "cluster"]).unique()
+    values = matrix.reindex(index=order, columns=order).to_numpy()
+    return pd.DataFrame((values + values.T) / 2, index=order, columns=order)
+
+
+def top_hits(scores: pd.DataFrame, threshold: float = 0.9) -> pd.DataFrame:
+    """Return the pairs of clusters of two studies that are the best partner of one another, or of one of them.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        What `cluster_auroc` returned.
+    threshold : float, default=0.9
+        The smallest AUROC of a pair that is no reciprocal hit.
+
+    Returns
+    -------
+    DataFrame
+        Columns: study, cluster, other_study, other_cluster, auroc (mean of both directions), reciprocal. The highest
+        first.
+
+    See Also
+    --------
+    cluster_auroc : The scores.
+    clustrep.match_clusters : Which clusters are the same, with a test.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> types = np.array([0, 0, 0, 1, 1, 1])
+    >>> profile = np.array([[9.0, 5, 1, 0], [0.0, 1, 5, 9]])
+    >>> studies = {name: profile[types] + np.random.default_rng(i).random((6, 4)) for i, name in enumerate("ab")}
+    >>> hits = top_hits(cluster_auroc(studies, {"a": types, "b": types}))
+    >>> hits[["cluster", "other_cluster", "reciprocal"]].values.tolist()
+    [[0, 0, True], [1, 1, True]]
+    """
+    check_fraction(threshold, "threshold", one_allowed=True)
+    matrix = symmetric_auroc(scores)
+    values = np.nan_to_num(matrix.to_numpy(), nan=-1.0)
+    best, rows = values.argmax(axis=1), []
+    for i, j in enumerate(best.tolist()):
+        is_mutual = best[j] == i
+        if values[i, j] >= 0 and not (is_mutual and j < i) and (is_mutual or values[i, j] >= threshold):
+            rows.append((*matrix.index[i], *matrix.index[j], values[i, j], is_mutual))
+    columns = ["study", "cluster", "other_study", "other_cluster", "auroc", "reciprocal"]
+    hits = pd.DataFrame(rows, columns=columns).astype({"reciprocal": bool})
+    return hits.sort_values("auroc", ascending=False, kind="stable").reset_index(drop=True)
+
+
+def plot_auroc(scores: pd.DataFrame, ax: Axes | None = None) -> Axes:
+    """Draw the symmetric matrix, clusters that are alike beside each other.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        What `cluster_auroc` returned.
+    ax : matplotlib Axes, default=None
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    from scipy.cluster.hierarchy import leaves_list, linkage
+    from scipy.spatial.distance import squareform
+
+    from clustrep.plots.canvas import SINGLE, canvas, colour_bar, literal
+
+    matrix = symmetric_auroc(scores)
+    distance = 1 - np.nan_to_num(matrix.to_numpy(), nan=0.5)
+    np.fill_diagonal(distance, 0.0)
+    order = leaves_list(linkage(squareform(distance, checks=False), "average"))
+    names = [literal(f"{study} | {cluster}", 24) for study, cluster in matrix.index[order]]
+    size = max(0.9 * SINGLE, 0.9 + 0.17 * len(names))
+    with canvas(ax, size, size) as ax:
+        image = ax.imshow(matrix.to_numpy()[np.ix_(order, order)], cmap="RdYlBu_r", vmin=0, vmax=1)
+        ax.set_xticks(range(len(names)), names, rotation=90)
+        ax.set_yticks(range(len(names)), names)
+        ax.tick_params(length=0)
+        ax.spines[:].set_visible(False)
+        colour_bar(image, ax, "AUROC, mean of both directions", aspect=30, pad=0.02)
+        return ax
+
+
+def variable_genes(studies: StudiesLike) -> list[str]:
+    """Return the genes that vary much for their expression, in all studies.
+
+    Parameters
+    ----------
+    studies : Studies, mapping of name to table, or sequence of tables
+        Cells × genes.
+
+    Returns
+    -------
+    list of str
+        In the order of the features.
+
+    See Also
+    --------
+    cluster_auroc : The scores, which are meant for such genes.
+
+    Notes
+    -----
+    As in MetaNeighbor [1]_: within every tenth of the genes by median expression, the highest excepted, those in the
+    highest quarter by variance; the genes that are among these in every study.
+
+    References
+    ----------
+    .. [1] Crow, M. et al. (2018). Characterizing the replicability of cell types defined by single cell RNA-sequencing
+       data using MetaNeighbor. Nature Communications 9, 884.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> spread = np.where(np.arange(40) % 8 == 2, 9.0, 1.0)
+    >>> studies = {name: 50 * np.arange(40) + spread * rng.normal(size=(50, 40)) for name in "ab"}
+    >>> set(variable_genes(studies)) >= {"3", "11", "19", "27"}
+    True
+    """
+    checked, chosen = as_studies(studies), []
+    for study in checked.values():
+        check_complete((study,))
+        medians, variances = np.median(study.X, axis=0), study.X.var(axis=0, ddof=1)
+        edges = np.unique(np.quantile(medians, np.linspace(0, 1, 11), method="hazen"))
+        tenth = np.searchsorted(edges, medians)  # values equal to an edge belong below it
+        is_high = np.zeros(len(medians), dtype=bool)
+        for number in range(len(edges) - 1):
+            inside = tenth == number
+            if inside.any():
+                is_high |= inside & (variances > np.quantile(variances[inside], 0.75))
+        chosen.append(is_high)
+    names = np.array(checked.features, dtype=object)[np.all(chosen, axis=0)].tolist()
+    if not names:
+        raise DataError("No gene varies much in all studies: leave out studies, or choose genes by another rule.")
+    return names

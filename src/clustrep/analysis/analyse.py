@@ -30,6 +30,7 @@ from clustrep.execution.context import told_progress
 from clustrep.execution.run import RunCache
 from clustrep.execution.seeds import Rng
 from clustrep.findings.alignment import aligned
+from clustrep.findings.annotations import annotations_of
 from clustrep.findings.assign import with_reference
 from clustrep.findings.cluster_tree import ClusterTree
 from clustrep.findings.clustering_tree import ClusteringTree, clustering_tree, study_for_tree
@@ -241,6 +242,9 @@ def analyse(
             warnings=_notes_on(given, scale),
             _studies=shown,
         )
+        if (start.known_labels != "").any():
+            labels = start.known_labels.tolist()
+            start = replace(start, annotations=annotations_of(start.findings, None, known=labels))
         if options.recursive and start.verdict == SEPARATED and len(given) > 1:
             start = replace(start, tree=steps.tree(start.findings))
         return _followed(start, steps, followed, decisive)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from clustrep.checks import check_name
+from clustrep.checks import check_flag, check_name
 from clustrep.errors import DataError, ParameterError
 from clustrep.findings.cluster_tree import EVERYTHING, ClusterTree
 from clustrep.findings.result import STATUSES
@@ -18,12 +18,16 @@ if TYPE_CHECKING:
     from clustrep.analysis.result import Analysis
 
 
-def annotate(adata: Any, analysis: Analysis, study_key: str, key: str) -> Any:
+def annotate(adata: Any, analysis: Analysis, study_key: str | None, key: str, *, copy: bool = False) -> Any:
     """Write an analysis into an AnnData: see `Analysis.to_anndata`."""
     if not all(hasattr(adata, name) for name in ("obs", "obsm", "uns", "obs_names")):
         raise ParameterError(f"adata must be an AnnData, got {type(adata).__name__}.", parameter="adata")
-    check_name(key, "key")
+    check_name(key, "key_added")
+    check_flag(copy, "copy")
+    study_key = study_key_of(adata, analysis) if study_key is None else study_key
     rows = rows_of_studies(adata, analysis, study_key)
+    if copy:
+        adata = adata.copy()
     n_cells = len(adata.obs_names)
     clusters, statuses = np.full((2, n_cells), None, dtype=object)
     scores = {name: np.full(n_cells, np.nan) for name in analysis.names}
@@ -59,6 +63,23 @@ def annotate(adata: Any, analysis: Analysis, study_key: str, key: str) -> Any:
         "scores": plain_table(analysis.scores()),
     }
     return adata
+
+
+def study_key_of(adata: Any, analysis: Analysis) -> str:
+    """Return the only column of obs that has every study as often as the analysis."""
+    sizes = dict(zip(analysis.names, analysis.findings.sizes.tolist(), strict=True))
+    fitting = [
+        str(column)
+        for column in adata.obs.columns
+        if adata.obs[column].astype(str).value_counts().reindex(list(sizes), fill_value=0).to_dict() == sizes
+    ]
+    if len(fitting) != 1:
+        which = f"{listing(fitting, 20)} all do" if fitting else "none does"
+        raise ParameterError(
+            f"study_key must be given where not exactly one column of obs names the studies of the analysis: {which}.",
+            parameter="study_key",
+        )
+    return fitting[0]
 
 
 def rows_of_studies(adata: Any, analysis: Analysis, study_key: str) -> dict[str, IntArray]:

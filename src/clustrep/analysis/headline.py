@@ -5,6 +5,7 @@ First the verdict, then how sure it is, then the reason, then what to do next.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -28,7 +29,7 @@ from clustrep.null.null_scores import NullReference
 from clustrep.text import listing, p_text, plural
 
 # Kinds of sentences: the verdict for the first, then these.
-SURE, REASON, STUDIES, CAUTION, NEXT = "sure", "reason", "studies", "caution", "next"
+SURE, REASON, CLUSTERS, STUDIES, CAUTION, NEXT = "sure", "reason", "clusters", "studies", "caution", "next"
 MOST_RIVALS = 3
 NEXT_STEPS = {
     SEPARATED: "The table of features shows how clusters differ; the table of labels has the cluster of every sample.",
@@ -46,7 +47,11 @@ class Said(NamedTuple):
 
 
 def headline_of(
-    findings: Findings, choice: Choice, obstacle: Obstacle | None, heterogeneity: float = float("nan")
+    findings: Findings,
+    choice: Choice,
+    obstacle: Obstacle | None,
+    heterogeneity: float = float("nan"),
+    annotated: Sequence[str] = (),
 ) -> tuple[Said, ...]:
     """Return the verdict, the best clusterer, the reasons, cautions and what to do next.
 
@@ -58,6 +63,8 @@ def headline_of(
         What keeps the configuration in focus, or all, from being called the best.
     heterogeneity : float, default=nan
         I² of the configuration in focus; NaN where it is not known.
+    annotated : sequence of str, default=()
+        What clusters have to do with known labels and annotations.
     """
     focus = focus_of(findings, choice)
     partition = "" if focus is None else f"{focus.label}, {shown(choice.agreement)} {focus.score:z.2f}"
@@ -66,6 +73,7 @@ def headline_of(
         said.append(Said(SURE, f"{_best(findings, choice, focus)} {_rivals(choice, focus)}".strip()))
     reasons = (depth_sentence(findings), *missing_sentences(findings), *feature_sentences(findings))
     said += [Said(REASON, text) for text in reasons]
+    said += [Said(CLUSTERS, text) for text in annotated]
     said.append(Said(STUDIES, findings.alignment))
     studies = (outlier_sentence(findings), heterogeneity_sentence(heterogeneity))
     said.append(Said(STUDIES, " ".join(filter(None, studies))))

@@ -21,6 +21,7 @@ from clustrep.errors import ParameterError
 from clustrep.execution.failures import Failures
 from clustrep.execution.seeds import one_thread
 from clustrep.files.saved import Saved
+from clustrep.findings.annotations import Annotations, annotations_of
 from clustrep.findings.cluster_tree import ClusterTree
 from clustrep.findings.clustering_tree import ClusteringTree
 from clustrep.findings.result import INCONCLUSIVE, Findings
@@ -64,6 +65,8 @@ class Analysis(Saved):
     clustering_tree : ClusteringTree or None
         How the clusters of one study divide as their number grows, and which replicate in the other studies; None
         without local scores, or with a single number of clusters.
+    annotations : Annotations or None
+        The clusters beside known labels, and beside all that `annotated` was given; None where nothing is known.
     embedded : Comparison or None
         The same configurations in an embedding that is learned on every training study alone, where the analysis is of
         one embedding of all studies together: the page shows both scores. See `Report`.
@@ -85,6 +88,7 @@ class Analysis(Saved):
     tree: ClusterTree | None = None
     embedded: Comparison | None = None
     clustering_tree: ClusteringTree | None = None
+    annotations: Annotations | None = None
     _studies: Studies | None = None
 
     @property
@@ -128,7 +132,8 @@ class Analysis(Saved):
         pairs = self.replicability if len(self.names) > 2 else None  # two studies are a single pair
         heterogeneity = float("nan") if pairs is None else pairs.heterogeneity
         obstacle = obstacle_to(self.comparison, self.focus)
-        return headline_of(self.findings, self.choice, obstacle, heterogeneity)
+        annotated = () if self.annotations is None else self.annotations.sentences
+        return headline_of(self.findings, self.choice, obstacle, heterogeneity, annotated)
 
     @cached_property
     def replicability(self) -> Replicability | None:
@@ -210,6 +215,24 @@ class Analysis(Saved):
         ends = np.cumsum(self.findings.sizes)
         return slice(int(ends[place] - self.findings.sizes[place]), int(ends[place]))
 
+    def annotated(self, table: Any, *, survival: tuple[str, str] | None = None) -> Analysis:
+        """Return the same with clusters compared with annotations of the samples: see `Findings.annotations`.
+
+        Parameters
+        ----------
+        table : DataFrame, or mapping of study name to DataFrame
+            A row for each sample, and a column for each annotation.
+        survival : (str, str), optional
+            The columns of times and of events.
+
+        Returns
+        -------
+        Analysis
+            With the annotations in `annotations`, in the headline and on the page, beside known labels.
+        """
+        known = self.known_labels.tolist() if (self.known_labels != "").any() else None
+        return replace(self, annotations=annotations_of(self.findings, table, survival, known))
+
     def placed(self, embedding: str) -> Analysis:
         """Return the same with samples placed in figures by principal components ("pca") or t-SNE ("tsne").
 
@@ -251,26 +274,31 @@ class Analysis(Saved):
         groups = clusters if by == "cluster" else np.where(self.known_labels == "", "unknown", self.known_labels)
         return draw_samples(self.coordinates, self.coordinate_names, groups, are_clusters=by == "cluster", ax=ax)
 
-    def to_anndata(self, adata: Any, study_key: str, *, key: str = "clustrep") -> Any:
-        """Write clusters, statuses and scores of all cells into the AnnData that was analysed, and return it.
+    def to_anndata(
+        self, adata: Any, study_key: str | None = None, *, key_added: str = "clustrep", copy: bool = False
+    ) -> Any:
+        """Write clusters, statuses and scores of all cells into the AnnData that was analysed.
 
         Parameters
         ----------
         adata : AnnData
-            The one that the studies were taken from, with the same cells in the same order. It is changed.
-        study_key : str
-            The column of obs that names the study, as in `Studies.from_anndata`.
-        key : str
+            The one that the studies were taken from, with the same cells in the same order.
+        study_key : str, default=None
+            The column of obs that names the study, as in `Studies.from_anndata`. By default the only column that
+            names every study as often as the analysis has samples of it.
+        key_added : str, default="clustrep"
             What the names of all that is written begin with.
+        copy : bool, default=False
+            Whether a copy is written to, instead of `adata` itself.
 
         Returns
         -------
         AnnData
-            `adata`, with, in obs, ``clustrep_cluster`` (A, B, C… of the findings; missing where a study cannot be
-            matched), ``clustrep_status`` (of that cluster in the cell's study) and ``clustrep_local`` (the mean over
-            other studies of the cell's local score); after ``recursive=True`` also ``clustrep_subcluster``, the
-            smallest cluster of the tree that it is in. In obsm, ``clustrep_local`` has the local score in every other
-            study. In uns, ``clustrep`` has the verdict, the headline and the tables `findings`, `clusters`,
+            `adata`, or its copy, with, in obs, ``clustrep_cluster`` (A, B, C… of the findings; missing where a study
+            cannot be matched), ``clustrep_status`` (of that cluster in the cell's study) and ``clustrep_local`` (the
+            mean over other studies of the cell's local score); after ``recursive=True`` also ``clustrep_subcluster``,
+            the smallest cluster of the tree that it is in. In obsm, ``clustrep_local`` has the local score in every
+            other study. In uns, ``clustrep`` has the verdict, the headline and the tables `findings`, `clusters`,
             `studies`, `summary` and `scores`, and ``clustrep_cluster_colors`` the colours, as scanpy expects them.
 
         See Also
@@ -293,7 +321,7 @@ class Analysis(Saved):
         """
         from clustrep.analysis.annotated import annotate
 
-        return annotate(adata, self, study_key, key)
+        return annotate(adata, self, study_key, key_added, copy=copy)
 
     def __repr__(self) -> str:
         sentences = [said.text for said in self.headline]

@@ -24,6 +24,7 @@ from clustrep.cli.clusterer_names import (
 from clustrep.cli.config_file import warn_of_changes
 from clustrep.cli.console import BAD_DATA, USAGE, Failure, exit_if_failed, progress_told, write_message
 from clustrep.cli.input_files import (
+    read_annotations,
     read_studies,
     read_unscaled,
     scaled_by,
@@ -68,6 +69,7 @@ MULTIQC = "clustrep_mqc.json"
 @options.impute
 @options.gower
 @options.analysis(k="2:8", folder="clustrep-results")
+@options.annotations
 @options.shard
 @click.option(
     "--write-h5ad",
@@ -212,12 +214,16 @@ def analyse_files(ctx: click.Context, settings: dict[str, Any], *, fewest: int =
     """Read studies, analyse them and write the results."""
     clusterers = checked_clusterers(ctx, settings)
     studies = studies_to_analyse(settings)
+    annotations = read_annotations(settings, studies)
     if fewest > 1:
         check_several_studies(settings, studies)
     if settings["embed"] and is_embedded(studies):
         analysis = analyse_both(ctx, settings, clusterers, studies)
     else:
         analysis = analyse_studies(ctx, settings, clusterers, studies)
+    if annotations is not None:
+        analysis = analysis.annotated(annotations, survival=settings["survival"])
+        analysis = replace(analysis, warnings=tuple(ctx.obj))
     write_analysis(ctx, settings, analysis, studies)
     exit_if_failed(ctx, settings, analysis)
 
@@ -462,6 +468,10 @@ def tables_of(analysis: Analysis) -> dict[str, Callable[[], pd.DataFrame]]:
     }
     if analysis.local:
         tables["samples.csv"] = analysis.samples
+    if analysis.annotations is not None:
+        tables["annotations.csv"] = analysis.annotations.summary
+        tables["annotations-by-study.csv"] = analysis.annotations.to_frame
+        tables["annotations-by-cluster.csv"] = analysis.annotations.clusters
     if analysis.tree is not None:
         tables["subclusters.csv"] = analysis.tree.to_frame
     return tables

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from clustrep.checks import check_known
 from clustrep.data.values import AUTO
 from clustrep.errors import DataError, DataWarning, warn
 from clustrep.files.folders import nearest_entries
-from clustrep.text import argument, listing, plural
+from clustrep.text import argument, listing, plural, said_by
 
 if TYPE_CHECKING:
     from clustrep import Studies
@@ -108,6 +110,46 @@ def read_unscaled(settings: dict[str, Any]) -> Studies:
     return studies
 
 
+def read_annotations(settings: dict[str, Any], studies: Studies) -> Any:
+    """Read a table of annotations, or columns of obs; and compare the names of samples before anything is computed."""
+    if (named := settings.get("annotations")) is None:
+        if settings.get("survival") is not None:
+            raise click.UsageError("--survival names columns of --annotations: name that file, too.")
+        return None
+    import pandas as pd
+
+    from clustrep.data.readers import reader_of
+    from clustrep.data.readers.h5ad import H5AD
+    from clustrep.findings.annotations import in_order, variables_of
+
+    path, source = Path(named), settings["studies"][0]
+    if not path.exists() and len(settings["studies"]) == 1 and reader_of(source) is H5AD:
+        import anndata
+
+        obs, columns = anndata.read_h5ad(source, backed="r").obs, [name.strip() for name in named.split(",")]
+        for name in columns:
+            check_known(name, "column of obs", list(obs.columns), parameter="annotations")
+        table = obs[columns].rename(columns={"sample": "sample (obs)", "study": "study (obs)"})
+    else:
+        try:
+            table = pd.read_csv(path, sep=None, engine="python", encoding="utf-8-sig", converters={0: str})
+        except OSError as error:
+            hint = nearest_entries(path) if isinstance(error, FileNotFoundError) else ""
+            raise DataError.unreadable(f"The annotations {path}", error, hint) from None
+        except (ValueError, pd.errors.ParserError, csv.Error) as error:  # no columns, no text, ragged lines
+            raise DataError(
+                f"The annotations {path} can't be read ({said_by(error)}): write a CSV table in UTF-8, whose first "
+                "column names the samples."
+            ) from None
+        if len(table.columns) and "sample" not in table:
+            table = table.rename(columns={table.columns[0]: "sample"})
+    samples = [sample for study in studies.values() for sample in study.samples]
+    variables_of(
+        in_order(table, studies.names, [len(each) for each in studies.values()], samples), settings["survival"]
+    )
+    return table
+
+
 def label_of(settings: dict[str, Any]) -> Any:
     """Return the label column, False for none, None if neither is given; the command line wins over a configuration."""
     if settings["label"] is None or not settings["no_label"]:
@@ -138,7 +180,7 @@ def select_features(studies: Studies, path: Path) -> Studies:
 def listed_features(path: Path) -> list[str]:
     """Read the names in a list of features: one per line, each once, no comments."""
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        lines = path.read_text(encoding="utf-8-sig", converters={0: str}).splitlines()
     except OSError as error:
         hint = nearest_entries(path) if isinstance(error, FileNotFoundError) else ""
         raise DataError.unreadable(f"The list of features {path}", error, hint) from None

@@ -453,6 +453,34 @@ def analysis(*, k: str | None, folder: str, resamples_default: int = 100) -> Cal
     )
 
 
+class TwoColumns(click.ParamType):
+    """The names of two columns, such as months,died."""
+
+    name = "columns"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        """Split the names."""
+        names = value if isinstance(value, tuple | list) else [name.strip() for name in str(value).split(",")]
+        if len(names) != 2 or not all(names):
+            self.fail(f"must name two columns, such as months,died; got {value!r}.", param, ctx)
+        return names[0], names[1]
+
+
+annotations = several(
+    click.option(
+        "--annotations",
+        metavar="FILE|COLUMN,…",
+        help="What else is known of the samples: a table whose first column names them; or, of an h5ad file, columns "
+        "of obs.",
+    ),
+    click.option(
+        "--survival",
+        type=TwoColumns(),
+        metavar="TIME,EVENT",
+        help="The columns of --annotations that hold times and events (1 or 0); needs lifelines.",
+    ),
+)
+
 shard = click.option(
     "--shard",
     type=ShardNumber(),

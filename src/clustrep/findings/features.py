@@ -114,7 +114,7 @@ def feature_sentences(findings: Findings, most: int = 3) -> list[str]:
         else:
             same, of = min(zip(shown["same"], shown["of"], strict=True))
             at_least = "" if (shown["same"] == same).all() else "at least "
-            where = f"same direction in {at_least}{same} of {of} studies"
+            where = "tested in one study" if of == 1 else f"same direction in {at_least}{same} of {of} studies"
         sentences.append(f"Cluster {letter}: {'; '.join(parts)}; {where}.")
     return sentences
 

@@ -34,6 +34,8 @@ from clustrep.types import FloatArray, IntArray
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from clustrep.findings.annotations import Annotations
+
 # Okabe & Ito's colours, and hatches for readers who do not see them; the sign shows the status without either.
 SHADES = {FOUND: "#009E73", NOT_FOUND: "#D55E00", SPLIT: "#56B4E9", MERGED: "#E69F00", UNDETERMINED: "0.6"}
 HATCHES = {FOUND: "", NOT_FOUND: "", SPLIT: "////", MERGED: "....", UNDETERMINED: "xxxx"}
@@ -160,31 +162,68 @@ def draw_features(findings: Findings, ax: Axes | None = None) -> Axes:
         raise ParameterError("kind must not be 'features' for findings without features.", parameter="kind")
     names = list(dict.fromkeys(features_shown(findings)["feature"]))[:MOST_FEATURES]
     places = [findings.feature_names.index(name) for name in names]
-    has_effect = np.asarray(np.isfinite(findings.effect).any(axis=2))  # (n_clusters, n_studies)
-    columns = [(c, s) for c, s in np.ndindex(has_effect.shape) if has_effect[c, s]]
-    values = np.array([findings.effect[c, s, places] for c, s in columns], dtype=float).T  # (n_features, n_columns)
-    top = float(np.nanquantile(np.abs(values), 0.95))
-    studies = [literal(findings.names[s], 12) for _, s in columns]
+    values = np.moveaxis(findings.effect[:, :, places].astype(float), 2, 0)
+    return _heat_map(values, names, findings.letters, findings.names, "difference, sd", ax)
+
+
+def annotations_shown(annotations: Annotations) -> pd.DataFrame:
+    """Return the summary of the annotations, the clearest first, and the rows of the figure: as many as fit."""
+    summary = annotations.summary()
+    order = np.lexsort((-summary["effect"].fillna(0.0), summary["fdr"].fillna(1.0)))
+    return summary.iloc[order].reset_index(drop=True)
+
+
+def draw_annotations(annotations: Annotations, ax: Axes | None = None) -> Axes:
+    """Draw annotations × clusters × studies: how much higher or lower each cluster is than the others."""
+    if not np.isfinite(annotations.difference).any():
+        raise ParameterError("Annotations are drawn where studies have several clusters.", parameter="annotations")
+    order = [annotations.columns.index(name) for name in annotations_shown(annotations)["annotation"]]
+    rows = [row for i in order for row in np.flatnonzero(annotations.place == i).tolist()][:MOST_FEATURES]
+    names = [
+        ": ".join(filter(None, (annotations.columns[annotations.place[row]], annotations.categories[row])))
+        for row in rows
+    ]
+    values = annotations.difference[rows]
+    return _heat_map(values, names, annotations.letters, annotations.names, "difference, sd", ax)
+
+
+def _heat_map(
+    values: FloatArray,
+    names: Sequence[str],
+    letters: Sequence[str],
+    studies: Sequence[str],
+    title: str,
+    ax: Axes | None,
+) -> Axes:
+    """Draw rows × clusters × studies, without the columns of which nothing is known.
+
+    values : (n_rows, n_clusters, n_studies)
+    """
+    has_value = np.asarray(np.isfinite(values).any(axis=0))
+    columns = [(c, s) for c, s in np.ndindex(has_value.shape) if has_value[c, s]]
+    shown = np.array([values[:, c, s] for c, s in columns], dtype=float).T  # (n_rows, n_columns)
+    top = float(np.nanquantile(np.abs(shown), 0.95)) or 1.0
+    below_columns = [literal(studies[s], 12) for _, s in columns]
     is_named = len(columns) <= MOST_NAMED
-    below = 0.06 * max(map(len, studies)) if is_named else 0.0
+    below = 0.06 * max(map(len, below_columns)) if is_named else 0.0
     with canvas(ax, SINGLE, max(2.2, 0.9 + below + 0.16 * len(names))) as ax:
-        image = ax.imshow(values, cmap="PuOr_r", vmin=-top, vmax=top, aspect="auto", interpolation="none")
-        for (y, x), value in np.ndenumerate(values):
+        image = ax.imshow(shown, cmap="PuOr_r", vmin=-top, vmax=top, aspect="auto", interpolation="none")
+        for (y, x), value in np.ndenumerate(shown):
             if abs(value) >= SIGNED:
                 ink = "white" if abs(value) > 0.7 * top else "black"
                 ax.text(x, y, "+" if value > 0 else "−", ha="center", va="center", fontsize=6, color=ink)
-        ax.set_yticks(range(len(names)), [literal(name, 16) for name in names])
-        ax.set_xticks(range(len(columns)), studies if is_named else [""] * len(columns), rotation=90)
+        ax.set_yticks(range(len(names)), [literal(name, 18) for name in names])
+        ax.set_xticks(range(len(columns)), below_columns if is_named else [""] * len(columns), rotation=90)
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
-        for c, letter in enumerate(findings.letters):
+        for c, letter in enumerate(letters):
             of_cluster = [x for x, column in enumerate(columns) if column[0] == c]
             if of_cluster:
                 middle = (of_cluster[0] + of_cluster[-1]) / 2
                 ax.text(middle, -0.75, letter, ha="center", va="bottom", fontweight="bold", fontsize=8)
                 if of_cluster[-1] + 1 < len(columns):
                     ax.axvline(of_cluster[-1] + 0.5, color="white", lw=2)
-        colour_bar(image, ax, "difference, sd", aspect=30, pad=0.02)
+        colour_bar(image, ax, title, aspect=30, pad=0.02)
         return ax
 
 

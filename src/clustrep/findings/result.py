@@ -22,6 +22,7 @@ from clustrep.types import FloatArray, IntArray
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from clustrep.findings.annotations import Annotations
     from clustrep.findings.assign import Reference
 
 SEPARATED, CONTINUOUS, NO_EVIDENCE, INCONCLUSIVE = (
@@ -327,6 +328,40 @@ class Findings(Saved):
                 parameter="X",
             )
         return self.reference.assign(X, confidence_level=confidence_level, like=like)
+
+    def annotations(self, table: Any, *, survival: tuple[str, str] | None = None) -> Annotations:
+        """Compare whatever else is known of the samples with the clusters: known classes, measurements, outcomes.
+
+        Parameters
+        ----------
+        table : DataFrame, or mapping of study name to DataFrame
+            A row for each sample, named by the index or by a column "sample", and a column for each annotation. Where
+            studies have samples of the same name, a column "study" names the study. Samples may lack, and values:
+            they are unknown.
+        survival : (str, str), optional
+            The columns of times and of events, 1 or 0, such as ``("months", "died")``; needs lifelines.
+
+        Returns
+        -------
+        Annotations
+            Cramér's V of categories (text, or two values), η² of numbers, and the log-rank test of survival, in every
+            study; whether the other studies differ in the same direction; of categories the adjusted Rand index.
+
+        Raises
+        ------
+        DataError
+            Where no annotated sample is one of the studies.
+
+        Notes
+        -----
+        Annotations took no part in finding the clusters, so that studies test them by themselves: a category by χ², a
+        number by Kruskal and Wallis. The direction is that of the other studies: their differences between clusters
+        are the weights of a sum over the samples of this study, which is compared with that of permuted samples.
+        docs/annotations.md has simulations.
+        """
+        from clustrep.findings.annotations import annotations_of
+
+        return annotations_of(self, table, survival)
 
     def _why_outlier(self, s: int) -> str:
         """Say why a study is an outlier: it lacks most clusters that the others share; empty where it is none."""

@@ -15,9 +15,10 @@ from clustrep.algorithms.local_scores import LocalReplicability
 from clustrep.algorithms.pairwise import Replicability
 from clustrep.analysis.headline import NEXT, STUDIES, SURE, heterogeneity_sentence
 from clustrep.analysis.result import Analysis, summary_of
+from clustrep.findings.annotations import CATEGORY, Annotations
 from clustrep.findings.cluster_tree import ClusterTree
 from clustrep.findings.features import clear_features, feature_sentences
-from clustrep.findings.result import INCONCLUSIVE, SEPARATED, UNMATCHED, Findings
+from clustrep.findings.result import INCONCLUSIVE, SEPARATED, Findings
 from clustrep.findings.sentences import depth_sentence, missing_sentences, outlier_sentence
 from clustrep.report import figures as drawings
 from clustrep.report.columns import Table, plain_value, table_of
@@ -30,6 +31,7 @@ from clustrep.stability.results import ClusterTest, Validation
 Facts = dict[str, Any]
 
 MOST_FEATURES = 3  # of a card, in either direction: as in the sentences
+MOST_TABLES = 4  # of annotations with their categories; `Annotations.table_of` has all
 COMPARABILITY = ("study", "n", "clusters", "own_clusters", "own_pvalue", "shift", "scale", "mixing")
 ENTRY = ("study", "status", "n", "share", "replicability", "low", "high")
 
@@ -224,14 +226,15 @@ def _data(studies: Mapping[str, Mapping[str, Any]]) -> Table:
 def _tell_analysis(story: Story, analysis: Analysis) -> None:
     findings, name = analysis.findings, "analysis.findings"
     _tell_clusters(story, findings, name)
-    known = _known_labels(analysis)
-    story.tell("samples", "Map of samples", [], drawings.map_figures(analysis), [] if known is None else [known])
+    story.tell("samples", "Map of samples", [], drawings.map_figures(analysis))
     text = [words.NUMBER[findings.verdict], *(said.text for said in analysis.headline if said.kind == SURE)]
     story.tell("choice", "Number of clusters", text, drawings.choice_figures(analysis))
     pairs = drawings.pairs_figure(analysis)
     if analysis.replicability is not None and pairs is not None:
         _tell_pairs(story, analysis.replicability, pairs)
     _tell_evidence(story, findings, name)
+    if analysis.annotations is not None and findings.n_clusters > 1:
+        _tell_annotations(story, analysis.annotations)
     if analysis.tree is not None:
         figure = drawings.subclusters_figure(analysis.tree, "analysis.tree")
         story.tell("subclusters", "Clusters within clusters", [str(analysis.tree), words.ABOUT_TREE], [figure])
@@ -256,18 +259,18 @@ def _tell_evidence(story: Story, findings: Findings, name: str) -> None:
     story.tell("features", "Features", feature_sentences(findings), [features])
 
 
-def _known_labels(analysis: Analysis) -> Table | None:
-    """Count the samples of every known label in every cluster; None where no labels are known."""
-    known = analysis.known_labels
-    if not (known != "").any() or analysis.findings.n_clusters < 2:
-        return None
-    cluster = analysis.labels()["cluster"].to_numpy()
-    counts = pd.crosstab(pd.Series(known[known != ""], name="label"), cluster[known != ""])
-    order = [letter for letter in (*analysis.findings.letters, UNMATCHED) if letter in counts]
-    table = table_of(counts[order].reset_index(), "known-table", "Known labels and clusters")
-    for column in table["columns"][1:]:
-        column["title"] = f"Samples with this label in cluster {column['key']}"
-    return table
+def _tell_annotations(story: Story, annotations: Annotations) -> None:
+    """Show what clusters have to do with known labels and other annotations, and the samples of every category."""
+    figure = drawings.annotations_figure(annotations, "analysis.annotations")
+    tables = []
+    for i, column in enumerate(annotations.columns):
+        if annotations.kinds[i] == CATEGORY and len(annotations.letters) > 1 and len(tables) < MOST_TABLES:
+            title = f"{column[:1].upper()}{column[1:]} and clusters"
+            table = table_of(annotations.table_of(column).reset_index(), f"known-table-{len(tables) + 1}", title)
+            for each in table["columns"][1:]:
+                each["title"] = f"Samples with this {column} in cluster {each['key']}"
+            tables.append(table)
+    story.tell("annotations", "Annotations", annotations.notes, [figure], tables)
 
 
 def _embedded(analysis: Analysis) -> Table:

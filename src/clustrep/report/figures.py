@@ -17,7 +17,8 @@ from clustrep.agreement.agreements import shown
 from clustrep.algorithms.pairwise import Replicability
 from clustrep.analysis.result import Analysis
 from clustrep.errors import ReplicateWarning, warn
-from clustrep.findings.plot import features_shown
+from clustrep.findings.annotations import Annotations
+from clustrep.findings.plot import annotations_shown, features_shown
 from clustrep.findings.result import Findings
 from clustrep.report.page import page_file
 
@@ -142,6 +143,13 @@ def features_figure(findings: Findings, name: str) -> Figure | None:
     return _figure("features", f'{name}.plot(kind="features")', draw, features_shown(findings))
 
 
+def annotations_figure(annotations: Annotations, name: str) -> Figure | None:
+    """Annotations × clusters × studies; None where no study has several clusters."""
+    if not np.isfinite(annotations.difference).any():
+        return None
+    return _figure("annotations", f"{name}.plot()", annotations.plot, annotations_shown(annotations))
+
+
 def map_figures(analysis: Analysis) -> list[Figure]:
     """All samples by cluster, and those of every study."""
     samples = analysis.labels().drop(columns="sample")  # a page that is sent around names no samples
@@ -199,6 +207,7 @@ def figures_of(analysis: Analysis) -> list[Figure]:
         pairs_figure(analysis),
         valleys_figure(findings, name),
         features_figure(findings, name),
+        None if analysis.annotations is None else annotations_figure(analysis.annotations, "analysis.annotations"),
         None if analysis.tree is None else subclusters_figure(analysis.tree, "analysis.tree"),
     ]
     return [figure for figure in figures if figure is not None]

@@ -75,6 +75,7 @@ AFTER_NO_VALLEYS = "Try other numbers of clusters. `clustrep run` compares score
 MOST_NAMES = 3
 # Titles of sections of their own.
 SECTIONS = {
+    "Annotations": "Annotations",
     "Comparison": "Clusterers and numbers of clusters",
     "Replicability": "Pairs of studies",
     "LocalReplicability": "Local replicability by cluster",

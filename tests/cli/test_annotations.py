@@ -1,0 +1,65 @@
+"""`clustrep run --annotations`: a table, columns of obs, and what is refused before anything is computed."""
+
+from __future__ import annotations
+
+import anndata
+import numpy as np
+import pandas as pd
+import pytest
+from tests.cli.support import FILES, NO_NULL, PAIR, READING, SMALL, invoke
+
+import clustrep as cr
+
+RUN = ["run", *PAIR, "--k", "3", *READING, *SMALL, *NO_NULL, "--quiet"]
+
+
+def clinic(frames):
+    known = pd.concat([frames["alpha"], frames["beta"]])
+    rng = np.random.default_rng(0)
+    months = rng.exponential(np.where(known["subtype"] == "A", 50, 10))
+    return pd.DataFrame(
+        {"er": np.where(known["subtype"] == "A", "no", "yes"), "months": months, "died": 1, "age": 60 + months},
+        index=known.index,
+    )
+
+
+def test_a_table_is_compared_and_told(folder, frames):
+    clinic(frames).to_csv("clinic.csv", index_label="patient")
+    done = invoke(*RUN, "--annotations", "clinic.csv", "--survival", "months,died", "--out", "out")
+    assert sorted(path.name for path in (folder / "out").iterdir() if path.is_file()) == sorted(FILES)
+    analysis = cr.load("out/result.npz")
+    expected = analysis.findings.annotations(clinic(frames), survival=("months", "died")).summary()
+    written = pd.read_csv("out/annotations.csv").set_index("annotation")
+    for row in expected.to_dict("records"):
+        assert written.loc[row["annotation"], "pvalue"] == pytest.approx(row["pvalue"])
+    assert {"known label", "er", "died", "age"} == set(written.index)
+    page = (folder / "out" / "report.html").read_text()
+    for sentence in analysis.annotations.sentences:
+        assert sentence in done.stdout
+        assert sentence in page
+
+
+def test_columns_of_obs(folder, frames):
+    both = pd.concat([frames["alpha"], frames["beta"]])
+    adata = anndata.AnnData(both.drop(columns="subtype").to_numpy(), obs=pd.DataFrame(index=both.index))
+    adata.obs["lab"] = ["alpha"] * len(frames["alpha"]) + ["beta"] * len(frames["beta"])
+    adata.obs["kind"] = both["subtype"].to_numpy()
+    adata.write_h5ad("cells.h5ad")
+    line = ["run", "cells.h5ad", "--study-key", "lab", "--k", "3", *SMALL, *NO_NULL, "--quiet", "--out", "out"]
+    invoke(*line, "--annotations", "kind")
+    assert cr.load("out/result.npz").annotations.columns == ("kind",)
+    invoke(*line, "--force", "--annotations", "kinds", code=2)
+
+
+def test_tables_that_do_not_fit_are_refused_before_the_work(folder, frames):
+    known = clinic(frames)
+    known.set_index("other" + known.index).to_csv("names.csv")
+    known.iloc[:0].to_csv("empty.csv")
+    (folder / "nothing.csv").touch()
+    known[["er"]].to_csv("er.csv")
+    for name in ("names.csv", "empty.csv", "nothing.csv", "missing.csv"):
+        assert invoke(*RUN, "--annotations", name, "--out", "out", code=3).stderr.count("\n") == 1
+    invoke(*RUN, "--annotations", "er.csv", "--survival", "months,died", "--out", "out", code=2)
+    invoke(*RUN, "--survival", "months,died", "--out", "out", code=2)
+    invoke(*RUN, "--annotations", "er.csv", "--survival", "months", "--out", "out", code=2)
+    assert not (folder / "out").exists()

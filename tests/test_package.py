@@ -210,6 +210,7 @@ NAMESPACES = {
     "datasets",
     "errors",
     "federated",
+    "metaneighbor",
     "resampling",
     "results",
     "separation",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+
 import anndata
 import numpy as np
 import pandas as pd
@@ -33,7 +35,7 @@ def test_a_table_is_compared_and_told(folder, frames):
     for row in expected.to_dict("records"):
         assert written.loc[row["annotation"], "pvalue"] == pytest.approx(row["pvalue"])
     assert {"known label", "er", "died", "age"} == set(written.index)
-    page = (folder / "out" / "report.html").read_text()
+    page = html.unescape((folder / "out" / "report.html").read_text())
     for sentence in analysis.annotations.sentences:
         assert sentence in done.stdout
         assert sentence in page

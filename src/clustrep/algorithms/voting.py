@@ -167,10 +167,9 @@ def symmetric_auroc(scores: pd.DataFrame) -> pd.DataFrame:
     --------
     plot_auroc : Draws it.
     """
-    rows = [scores["train"], scores["cluster"]]
-    matrix = scores.pivot_table("one_against_rest", rows, ["test", "partner"], dropna=False)
-    order = pd.MultiIndex.from_arrays(rows, names=["study", "cluster"]).unique()
-    values = matrix.reindex(index=order, columns=order).to_numpy()
+    order = pd.MultiIndex.from_frame(scores[["train", "cluster"]].drop_duplicates(), names=["study", "cluster"])
+    scored = scores.set_index(["train", "cluster", "test", "partner"])["one_against_rest"]
+    values = scored.unstack(["test", "partner"]).reindex(index=order, columns=order).to_numpy()
     return pd.DataFrame((values + values.T) / 2, index=order, columns=order)
 
 
@@ -301,7 +300,7 @@ def variable_genes(studies: StudiesLike) -> list[str]:
             if inside.any():
                 is_high |= inside & (variances > np.quantile(variances[inside], 0.75))
         chosen.append(is_high)
-    names = np.array(checked.features, dtype=object)[np.all(chosen, axis=0)].tolist()
+    names = [checked.features[j] for j in np.flatnonzero(np.all(chosen, axis=0))]
     if not names:
         raise DataError("No gene varies much in all studies: leave out studies, or choose genes by another rule.")
     return names

@@ -69,7 +69,7 @@ MULTIQC = "clustrep_mqc.json"
 @options.impute
 @options.gower
 @options.analysis(k="2:8", folder="clustrep-results")
-@options.annotations
+@options.annotating
 @options.shard
 @click.option(
     "--write-h5ad",

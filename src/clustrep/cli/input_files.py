@@ -180,7 +180,7 @@ def select_features(studies: Studies, path: Path) -> Studies:
 def listed_features(path: Path) -> list[str]:
     """Read the names in a list of features: one per line, each once, no comments."""
     try:
-        lines = path.read_text(encoding="utf-8-sig", converters={0: str}).splitlines()
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
     except OSError as error:
         hint = nearest_entries(path) if isinstance(error, FileNotFoundError) else ""
         raise DataError.unreadable(f"The list of features {path}", error, hint) from None

@@ -453,7 +453,7 @@ def analysis(*, k: str | None, folder: str, resamples_default: int = 100) -> Cal
     )
 
 
-class TwoColumns(click.ParamType):
+class TwoColumns(click.ParamType[tuple[str, str]]):
     """The names of two columns, such as months,died."""
 
     name = "columns"
@@ -466,7 +466,7 @@ class TwoColumns(click.ParamType):
         return names[0], names[1]
 
 
-annotations = several(
+annotating = several(
     click.option(
         "--annotations",
         metavar="FILE|COLUMN,…",

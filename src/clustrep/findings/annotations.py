@@ -184,15 +184,14 @@ class Annotations(Saved):
         low, high = (f"{of(by_study, initial=overall):z.2f}" for of in (np.min, np.max))
         spread = f"; {low} to {high} by study" if low != high else ""
         counts, parts = self.table_of(self.columns[i]), []
-        for letter in self.letters[:MOST_NAMES]:
-            n = counts[letter].sum()
-            if n:
-                most = str(counts[letter].idxmax())
-                share = percent_of(counts.loc[most, letter] / n)
+        table, names = counts.to_numpy(), counts.index.astype(str).tolist()  # (n_values, n_clusters)
+        for letter, column in zip(self.letters[:MOST_NAMES], table.T, strict=False):
+            if column.any():
+                most, share = names[column.argmax()], percent_of(column.max() / column.sum())
                 parts.append(f"{letter} is {share} {repr(most) if most in self.letters else most}")
         more = f" and {len(self.letters) - MOST_NAMES} more" if len(self.letters) > MOST_NAMES else ""
         named = "known labels" if self.columns[i] == KNOWN_LABEL else self.columns[i]
-        k, n_classes = (int((counts.sum(axis=axis) > 0).sum()) for axis in (0, 1))
+        k, n_classes = (int(table.any(axis=axis).sum()) for axis in (0, 1))
         numbers = "" if k == n_classes else f"{plural(k, 'cluster')}, {n_classes} classes; "
         said = f"Agreement of clusters with {named}: {word} ({numbers}ARI {overall:z.2f}{spread})"
         return f"{said}. {', '.join(parts)}{more}."
@@ -223,7 +222,7 @@ def annotations_of(
     """
     columns = pd.DataFrame(index=range(len(findings.samples)))
     if table is not None:
-        columns = in_order(table, findings.names, findings.sizes, findings.samples)
+        columns = in_order(table, findings.names, findings.sizes.tolist(), findings.samples.tolist())
     if known is not None:
         columns.insert(0, KNOWN_LABEL, list(known), allow_duplicates=False)
     variables, notes = variables_of(columns, survival)
@@ -267,7 +266,7 @@ def in_order(table: Any, names: Sequence[str], sizes: Sequence[int], samples: Se
     if not is_known.all():
         n_others = plural(int((~is_known).sum()), "annotated sample")
         warn(f"{n_others} in none of the studies: {_shown(given[~is_known])}.", DataWarning)
-    return table[is_known].reindex(own).reset_index(drop=True)
+    return pd.DataFrame(table[is_known].reindex(own).reset_index(drop=True))
 
 
 def _shown(names: pd.Index) -> str:
@@ -287,9 +286,9 @@ def variables_of(columns: pd.DataFrame, survival: tuple[str, str] | None) -> tup
     variables, notes = [], []
     if survival is not None:
         _needed_for_survival()
-        for name in survival:
-            check_known(name, "annotation", list(columns), parameter="survival")
-        time, event = (pd.to_numeric(columns[name], errors="coerce").to_numpy(float) for name in survival)
+        for wanted in survival:
+            check_known(wanted, "annotation", list(columns), parameter="survival")
+        time, event = (pd.to_numeric(columns[wanted], errors="coerce").to_numpy(float) for wanted in survival)
         known = np.isfinite(time) & np.isfinite(event)
         if not known.any() or (time[known] < 0).any() or not np.isin(event[known], (0, 1)).all():
             raise DataError(
@@ -342,11 +341,11 @@ def _compared(findings: Findings, variables: Sequence[_Variable], notes: tuple[s
             if n_studies > 1 and np.isfinite(part.pvalue):
                 toward[i, s] = _toward(part, np.nan_to_num(others).sum(axis=0))
         if variable.kind == CATEGORY and k > 1:
-            for place, rows_of in enumerate([slice(None), *studies]):
+            for among, rows_of in enumerate([slice(None), *studies]):
                 code, value = findings.codes[rows_of], variable.of_samples[rows_of]
                 both = (code >= 0) & np.isfinite(value)
                 if len(np.unique(code[both])) > 1 or len(np.unique(value[both])) > 1:
-                    ari[i, place] = adjusted_rand_index(code[both], value[both].astype(int))
+                    ari[i, among] = adjusted_rand_index(code[both], value[both].astype(int))
         for v, name in enumerate(variable.categories or [""]):
             rows.append((i, name, *(np.array([getattr(part, f)[v] for part in parts]).T for f in _Part.shown())))
     place, values, counts, level, difference = zip(*rows, strict=True)

@@ -262,7 +262,7 @@ def _tell_evidence(story: Story, findings: Findings, name: str) -> None:
 def _tell_annotations(story: Story, annotations: Annotations) -> None:
     """Show what clusters have to do with known labels and other annotations, and the samples of every category."""
     figure = drawings.annotations_figure(annotations, "analysis.annotations")
-    tables = []
+    tables: list[Table] = []
     for i, column in enumerate(annotations.columns):
         if annotations.kinds[i] == CATEGORY and len(annotations.letters) > 1 and len(tables) < MOST_TABLES:
             title = f"{column[:1].upper()}{column[1:]} and clusters"

@@ -5,33 +5,17 @@ from __future__ import annotations
 import contextlib
 import warnings
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from clustrep.checks import check_fraction, check_numbers_between
-from clustrep.data.study import Study
 from clustrep.execution.failures import Failures
 from clustrep.types import FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from clustrep.fitting.function import ClusteringFunction
 
 # The chance of a false finding that statements allow, each about all that it was tested for.
 FALSE_FINDING = 0.05
 # The largest allowed share of single-cluster scores.
 TRIVIAL_AT_MOST = 0.05
-
-
-class Origin(Protocol):
-    """What a result was computed from, as far as a result needs it: the studies, and how to fit again."""
-
-    @property
-    def studies(self) -> tuple[Study, ...]:
-        """The studies of the run."""
-
-    def refit(self, s: int, resample: int | None = None) -> ClusteringFunction:
-        """Learn the clustering function of the whole study, or of a resample."""
 
 
 class Resampled:

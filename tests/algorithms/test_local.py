@@ -13,8 +13,9 @@ from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score, mut
 from tests.sentences import refused, warned
 
 import clustrep as cr
+from clustrep.agreement.contingency import Partition
 from clustrep.algorithms import local as local_module
-from clustrep.algorithms.local import single_blocks
+from clustrep.algorithms.local import has_one_cluster
 
 PEERS = {"ari": adjusted_rand_score, "ami": adjusted_mutual_info_score, "ri": rand_score, "mi": mutual_info_score}
 WARD = AgglomerativeClustering(3)
@@ -292,18 +293,17 @@ def test_failed_resamples_are_left_out(cohorts):
     assert "Failed: 1 replicate: RuntimeError: no luck" in repr(result)
 
 
-def test_single_blocks_are_those_of_points_with_a_weight(rng):
-    sizes = [5, 1, 7, 4, 3, 6]
-    codes = [rng.integers(2, size=n) for n in sizes]
-    weights = [rng.integers(2, size=n) for n in sizes]
-    codes[0][:], codes[2][:4], weights[2][4:], weights[3][:], weights[4][:] = 1, 0, 0, 0, 1
-    codes[4][:] = [0, 0, 1]
-    expected = [len(set(u[w > 0].tolist())) <= 1 for u, w in zip(codes, weights, strict=True)]
-    assert single_blocks(codes, weights).tolist() == expected
-    assert expected[0]
-    assert expected[3]
-    assert not expected[4]
-    assert single_blocks([], []).tolist() == []
+@pytest.mark.parametrize(
+    ("codes", "weights", "expected"),
+    [
+        ([1, 1, 1], [1, 0, 2], True),
+        ([0, 1, 0], [1, 0, 2], True),
+        ([0, 1, 0], [1, 1, 0], False),
+        ([0, 1, 2], [0, 0, 0], True),
+    ],
+)
+def test_only_samples_with_a_weight_count_as_one_cluster(codes, weights, expected):
+    assert has_one_cluster(Partition(np.array(codes), np.arange(3)), np.array(weights)) is expected
 
 
 def split_where_possible(X):

@@ -15,13 +15,14 @@ from clustrep.cached import cached_property
 from clustrep.checks import check_choice, check_known
 from clustrep.errors import ParameterError
 from clustrep.provenance import ClustererRecord, Provenance, fingerprint
-from clustrep.summaries import FALSE_FINDING, Failing, Origin, quiet
+from clustrep.summaries import FALSE_FINDING, Failing, quiet
 from clustrep.text import plural
 from clustrep.types import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from clustrep.fitting.setting import RunOrigin
     from clustrep.null.null_scores import NullReference
 
 
@@ -82,7 +83,7 @@ class Comparison(Failing, Tabled):
     failed: IntArray  # (n_configurations, n_agreements, n_resamples + 1, S, S)
     causes: tuple[str, ...]
     provenance: Provenance
-    _origins: tuple[Origin, ...] | None = None
+    _origins: tuple[RunOrigin, ...] | None = None
 
     def replicability(
         self,

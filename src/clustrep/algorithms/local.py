@@ -30,7 +30,7 @@ from clustrep.fitting.resample import Labelled, PointSet, Resample, Source, prov
 from clustrep.fitting.setting import ClusteringPlan, RunOrigin, Setting
 from clustrep.resampling.strategies import Resampling, resampling_for
 from clustrep.text import listing, plural
-from clustrep.types import BoolArray, FloatArray, IntArray, Labels
+from clustrep.types import FloatArray, IntArray, Labels
 
 # Roughly, for a point to score, and each study whose function labels it: in kernels, and with Python's lock held.
 POINT_SECONDS = Cost(3e-9, 1e-9)
@@ -323,29 +323,25 @@ class LocalPlan(ClusteringPlan[LocalReplicate]):
     def _scores(self, pairs: Sequence[LabelledPair | Failed]) -> list[LocalScores | Failed]:
         """Score the points of all pairs together."""
         labelled = [pair for pair in pairs if not isinstance(pair, Failed)]
-        weights = [pair.weights for pair in labelled]
         compared = [(pair.trained, pair.tested, pair.weights) for pair in labelled]
         tables = binary_scores(self.agreement, compared, self.noise, self.setting.device)
-        trivial = single_blocks([pair.trained.codes for pair in labelled], weights)
-        trivial |= single_blocks([pair.tested.codes for pair in labelled], weights)
+        trivial = [
+            has_one_cluster(pair.trained, pair.weights) or has_one_cluster(pair.tested, pair.weights)
+            for pair in labelled
+        ]
         outcomes = (
             table
             if isinstance(table, Failed)
             else LocalScores(table, single, pair.at, pair.test_points, (pair.trained.noise, pair.tested.noise))
-            for pair, table, single in zip(labelled, tables, trivial.tolist(), strict=True)
+            for pair, table, single in zip(labelled, tables, trivial, strict=True)
         )
         return [pair if isinstance(pair, Failed) else next(outcomes) for pair in pairs]
 
 
-def single_blocks(codes: Sequence[IntArray], weights: Sequence[IntArray]) -> BoolArray:
-    """Return which of many partitions put all points that have a weight into a single cluster, (n_partitions,)."""
-    if not codes:
-        return np.zeros(0, dtype=bool)
-    is_drawn = np.concatenate(weights) > 0
-    drawn = np.concatenate(codes)[is_drawn]
-    partition = np.repeat(np.arange(len(codes)), [len(of_points) for of_points in codes])[is_drawn]
-    differs = (drawn[1:] != drawn[:-1]) & (partition[1:] == partition[:-1])
-    return np.asarray(np.bincount(partition[1:][differs], minlength=len(codes)) == 0)
+def has_one_cluster(partition: Partition, weights: IntArray) -> bool:
+    """Whether all samples that have a weight are in the same cluster."""
+    drawn = partition.codes[weights > 0]
+    return bool((drawn == drawn[:1]).all())
 
 
 class LabelledPair(NamedTuple):

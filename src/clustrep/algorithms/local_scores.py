@@ -34,7 +34,7 @@ from clustrep.plots.canvas import (
 )
 from clustrep.plots.coordinates import check_coordinates, in_two_dimensions
 from clustrep.provenance import Provenance
-from clustrep.summaries import Failing, Origin, Resampled, label, quiet, tails
+from clustrep.summaries import Failing, Resampled, label, quiet, tails
 from clustrep.text import plural
 from clustrep.types import BoolArray, FloatArray, IntArray, Labels
 
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
+
+    from clustrep.fitting.setting import RunOrigin
 
 
 # Points whose whole distribution is gathered at once.
@@ -131,7 +133,7 @@ class LocalReplicability(Resampled, Failing, Saved):
     causes: tuple[str, ...]
     provenance: Provenance
     _points: FloatArray | None = None
-    _origin: Origin | None = None  # training study first, test study last
+    _origin: RunOrigin | None = None  # training study first, test study last
 
     @property
     def distribution(self) -> FloatArray:  # type: ignore[override]

@@ -15,7 +15,7 @@ from clustrep.files.saved import Printed, Saved
 from clustrep.plots.canvas import COLOURS, canvas, height_for, largest, legend_above, literal, names_below, smallest
 from clustrep.provenance import Provenance
 from clustrep.statistics import estimate_is_far, two_modes
-from clustrep.summaries import TRIVIAL_AT_MOST, Failing, Origin, Resampled, label, quiet
+from clustrep.summaries import TRIVIAL_AT_MOST, Failing, Resampled, label, quiet
 from clustrep.text import listing, notebook_html, plural
 from clustrep.types import BoolArray, FloatArray, IntArray
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from clustrep.fitting.function import ClusteringFunction
+    from clustrep.fitting.setting import RunOrigin
 
 # A variance between scores that rounding alone may have.
 ROUNDING = 1e-20
@@ -146,7 +147,7 @@ class Replicability(Resampled, Failing, Tabled):
     failed: IntArray  # (n_resamples + 1, S, S): 0, or 1 + position in causes; first the observed scores
     causes: tuple[str, ...]
     provenance: Provenance
-    _origin: Origin | None = None
+    _origin: RunOrigin | None = None
 
     def for_training_on(self, name: str) -> TrainingAverage:
         """Average over the test studies, for one training study (Algorithm 2).

@@ -19,7 +19,6 @@ import random
 import sys
 from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cache, partial
-from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple, TypeAlias
@@ -196,7 +195,7 @@ def _code(definition: Definition) -> Code:
     """Say what one definition is known by."""
     module = _module_of(definition)
     is_own = _packages_of(module) is None
-    facts = [*_versions(module), *(_compiled(module) if is_own else [])]
+    facts = _versions(module)
     if module.startswith("clustrep."):
         facts += [(f"{VERSION} {package}", version_of(package)) for package in getattr(definition, "packages", ())]
     inside, values = dict[str, Any](), list[Value]()
@@ -359,16 +358,6 @@ def _own_modules(names: Sequence[str], package: object) -> Iterator[ModuleType]:
 
 def _versions(module: str) -> list[tuple[str, str]]:
     return [(f"{VERSION} {package}", version_of(package)) for package in _packages_of(module) or ()]
-
-
-def _compiled(module: str) -> list[tuple[str, str]]:
-    """Return the digest of a user's own compiled module, in which there is no code to look at."""
-    file = _file_of(module)
-    if not file.endswith(tuple(EXTENSION_SUFFIXES)):
-        return []
-    with contextlib.suppress(OSError), open(file, "rb") as stream:
-        return [(f"{CODE} {module}", hashlib.file_digest(stream, "sha256").hexdigest())]
-    return []
 
 
 def _file_of(module: str) -> str:

@@ -142,25 +142,16 @@ def _compare_rows(
 
 @vectorised
 def _squares(table: FloatArray, begin: int, end: int, point: FloatArray, squares: FloatArray) -> None:
-    """Compute the squared distances of a tile's points to another point: four rows at a time."""
-    m = end - begin
-    first = 4 if table.shape[0] % 4 == 0 else 2
+    """Compute the squared distances of a tile's points to another point: two rows at a time."""
     x, y, x0, y0 = table[0, begin:end], table[1, begin:end], point[0], point[1]
-    if first == 2:
-        for i in range(m):
+    for i in range(end - begin):
+        a, b = x[i] - x0, y[i] - y0
+        squares[i] = fused(b, b, a * a)
+    for f in range(2, table.shape[0], 2):
+        x, y, x0, y0 = table[f, begin:end], table[f + 1, begin:end], point[f], point[f + 1]
+        for i in range(end - begin):
             a, b = x[i] - x0, y[i] - y0
-            squares[i] = fused(b, b, a * a)
-    else:
-        z, u, z0, u0 = table[2, begin:end], table[3, begin:end], point[2], point[3]
-        for i in range(m):
-            a, b, c, d = x[i] - x0, y[i] - y0, z[i] - z0, u[i] - u0
-            squares[i] = fused(d, d, fused(c, c, fused(b, b, a * a)))
-    for f in range(first, table.shape[0], 4):
-        x, y, z, u = table[f, begin:end], table[f + 1, begin:end], table[f + 2, begin:end], table[f + 3, begin:end]
-        x0, y0, z0, u0 = point[f], point[f + 1], point[f + 2], point[f + 3]
-        for i in range(m):
-            a, b, c, d = x[i] - x0, y[i] - y0, z[i] - z0, u[i] - u0
-            squares[i] = fused(d, d, fused(c, c, fused(b, b, fused(a, a, squares[i]))))
+            squares[i] = fused(b, b, fused(a, a, squares[i]))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -280,26 +271,10 @@ def _point(table: FloatArray, column: int) -> FloatArray:
     return point
 
 
-@compiled
+@vectorised
 def draw_near_in_table(table: FloatArray, pick: int, closest: FloatArray, sums: FloatArray) -> None:
     """Let the squared distances to the nearest centre, (n_columns,), include a point that becomes one."""
-    if table.shape[0] == 2:
-        _draw_near_two_rows(table[0], table[1], pick, closest)
-    else:
-        _draw_near_rows(table, _point(table, pick), closest, sums)
-
-
-@vectorised
-def _draw_near_two_rows(x: FloatArray, y: FloatArray, pick: int, closest: FloatArray) -> None:
-    x0, y0 = x[pick], y[pick]
-    for i in range(closest.size):
-        a, b = x[i] - x0, y[i] - y0
-        d = fused(b, b, a * a)
-        closest[i] = d if d < closest[i] else closest[i]
-
-
-@vectorised
-def _draw_near_rows(table: FloatArray, point: FloatArray, closest: FloatArray, sums: FloatArray) -> None:
+    point = _point(table, pick)
     for begin in range(0, closest.size, TILE):
         end = min(begin + TILE, closest.size)
         near = closest[begin:end]

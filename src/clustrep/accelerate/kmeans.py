@@ -347,7 +347,19 @@ def _fit_by_product(resample: KMeansResample, settings: Settings, words: IntArra
 
 
 def nearest_centre(points: PointSet, centres: FloatArray) -> IntArray:
-    """Give every point the nearest of the centres, the first of equal ones, (n_points,)."""
+    """Give every point the nearest of the centres, the first of equal ones, (n_points,).
+
+    Parameters
+    ----------
+    points : PointSet
+        The points.
+    centres : ndarray of shape (n_clusters, n_features)
+        The centres.
+
+    Returns
+    -------
+    ndarray of int, shape (n_points,)
+    """
     borders, is_fitted = np.array([0, len(centres)]), np.ones((1, 1), dtype=bool)
     labels: IntArray = label_points(points, borders, centres[None], is_fitted, None)[0][0, 0]
     return labels

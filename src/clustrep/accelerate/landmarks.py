@@ -54,7 +54,22 @@ class Landmarks:
 
 
 def uniform(X: FloatArray, size: int, rng: np.random.Generator) -> Landmarks:
-    """Take samples at random: as dense as the study where it is dense, for clusterers without weights."""
+    """Take samples at random: as dense as the study where it is dense, for clusterers without weights.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        The study.
+    size : int
+        How many landmarks.
+    rng : Generator
+        Which samples are taken.
+
+    Returns
+    -------
+    Landmarks
+        The samples taken; each stands for itself.
+    """
     rows = np.sort(rng.permutation(len(X))[:size])
     return Landmarks(X[rows], None, rows)
 
@@ -223,7 +238,23 @@ class LandmarkLearner(AroundLearner):
 def landmark_learners(
     learners: Sequence[Learner], source: Source, studies: Sequence[Study], places: Sequence[PointSet]
 ) -> tuple[Learner, ...]:
-    """Let every learner learn from landmarks, chosen as suits its clusterer."""
+    """Let every learner learn from landmarks, chosen as suits its clusterer.
+
+    Parameters
+    ----------
+    learners : sequence of Learner
+        Which learn from all samples.
+    source : Source
+        With the number of landmarks and the seed.
+    studies : sequence of Study
+        The studies.
+    places : sequence of PointSet
+        Their samples.
+
+    Returns
+    -------
+    tuple of Learner
+    """
     assert source.n_landmarks is not None
     if any(isinstance(member.clusterer, KnownLabels) for learner in learners for member in learner.members):
         raise ParameterError(

@@ -122,7 +122,22 @@ class Pairs:
 
 
 def score_tables(agreements: Sequence[Agreement], tables: FloatArray) -> tuple[FloatArray, BoolArray]:
-    """Score tables, (n_tables, k_u, k_v), by every agreement; and whether either side of each is a single cluster."""
+    """Score tables, (n_tables, k_u, k_v), by every agreement; and whether either side of each is a single cluster.
+
+    Parameters
+    ----------
+    agreements : sequence of Agreement
+        By which tables are scored.
+    tables : ndarray of shape (n_tables, k_u, k_v)
+        Contingency tables.
+
+    Returns
+    -------
+    scores : ndarray of shape (n_agreements, n_tables)
+        One score for every agreement and table.
+    trivial : ndarray of bool, shape (n_tables,)
+        Whether either side has a single cluster.
+    """
     counts = Counts.from_tables(tables)
     n_rows, n_columns = np.count_nonzero(counts.rows, axis=1), np.count_nonzero(counts.columns, axis=1)
     scores = np.stack([agreement.of_counted(tables, counts) for agreement in agreements])

@@ -110,7 +110,22 @@ def contingency_table(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None =
 
 
 def labelled_table(u: ArrayLike, v: ArrayLike, weights: ArrayLike | None) -> tuple[Labels, Labels, FloatArray]:
-    """Check two labelings of the same samples, and return their labels and their table."""
+    """Check two labelings of the same samples, and return their labels and their table.
+
+    Parameters
+    ----------
+    u, v : array-like of shape (n_samples,)
+        Two labelings of the same samples.
+    weights : array-like of int, shape (n_samples,), or None
+        How often each sample counts; None: once.
+
+    Returns
+    -------
+    labels_u, labels_v : ndarray of shape (k_u,) and (k_v,)
+        The different labels.
+    table : ndarray of shape (k_u, k_v)
+        The counts.
+    """
     first, second, counts = check_labelings(u, v, weights)
     table = tables_of(first.codes[None], second.codes, counts, (first.n_labels, second.n_labels))[0]
     return first.classes, second.classes, table
@@ -153,7 +168,23 @@ def tables_of_pairs(
     shape: tuple[int, int],
     device: str = PROCESSOR,
 ) -> FloatArray:
-    """Count pairs of labelings, each of other samples with other weights, at once: (n_tables, k_u, k_v)."""
+    """Count pairs of labelings, each of other samples with other weights, at once: (n_tables, k_u, k_v).
+
+    Parameters
+    ----------
+    us, vs : sequence of ndarray of int, shape (n_samples,)
+        Two labelings as codes, for every pair.
+    weights : sequence of ndarray of int, shape (n_samples,)
+        How often each sample counts, for every pair.
+    shape : tuple of int
+        (k_u, k_v), of all tables.
+    device : str, default="cpu"
+        Where they are counted.
+
+    Returns
+    -------
+    ndarray of shape (n_tables, k_u, k_v)
+    """
     if device != PROCESSOR:
         from clustrep.gpu.counting import count_pairs  # imports PyTorch
 
@@ -236,7 +267,22 @@ def encode(labelings: Sequence[Labels]) -> list[Partition]:
 def check_labelings(
     u: ArrayLike, v: ArrayLike, weights: ArrayLike | None
 ) -> tuple[Partition, Partition, IntArray | None]:
-    """Check two labelings of the same samples, and return them as partitions with the samples' weights."""
+    """Check two labelings of the same samples, and return them as partitions with the samples' weights.
+
+    Parameters
+    ----------
+    u, v : array-like of shape (n_samples,)
+        Two labelings.
+    weights : array-like of int, shape (n_samples,), or None
+        How often each sample counts.
+
+    Returns
+    -------
+    first, second : Partition
+        The same as codes.
+    counts : ndarray of int, shape (n_samples,), or None
+        The weights.
+    """
     labels_u = check_labels(u, "u")
     labels_v = check_labels(v, "v", length=len(labels_u), same_as="u")
     counts = None if weights is None else check_weights(weights, length=len(labels_u))

@@ -301,7 +301,22 @@ def _quantile(scores: FloatArray, q: float | Sequence[float]) -> FloatArray:
 
 
 def mean_by(codes: IntArray, values: FloatArray, n_groups: int) -> FloatArray:
-    """Mean of the values in each group, NaN left out."""
+    """Mean of the values in each group, NaN left out.
+
+    Parameters
+    ----------
+    codes : ndarray of int, shape (n,)
+        The group of every value.
+    values : ndarray of shape (n,)
+        The values.
+    n_groups : int
+        How many groups there are.
+
+    Returns
+    -------
+    ndarray of shape (n_groups,)
+        NaN for a group without any value.
+    """
     known = ~np.isnan(values)
     sums = np.bincount(codes[known], values[known], minlength=n_groups)
     counts = np.bincount(codes[known], minlength=n_groups)

@@ -335,7 +335,29 @@ def score_plan(
     *,
     diagonal: bool = True,
 ) -> ScorePlan:
-    """Check what a run is asked for, and plan it."""
+    """Check what a run is asked for, and plan it.
+
+    Parameters
+    ----------
+    studies : Studies
+        The studies.
+    configurations : sequence of Configuration
+        Clusterers with their numbers of clusters.
+    source : Source
+        Resampling, seed and landmarks.
+    n_resamples : int
+        Number of resamples.
+    agreement : str, function, or several
+        By which pairs are scored.
+    noise : {"label", "drop", "singletons"}
+        What is done with samples labelled −1.
+    diagonal : bool, default=True
+        Whether studies are compared with themselves.
+
+    Returns
+    -------
+    ScorePlan
+    """
     check_choice(noise, "noise", RULES)
     return ScorePlan(
         n_resamples=check_integer(n_resamples, "n_resamples"),

@@ -115,13 +115,41 @@ def profiles_of(X: FloatArray) -> FloatArray:
 
 
 def votes_for(test: FloatArray, train: FloatArray, belongs: FloatArray) -> FloatArray:
-    """Return the share of every training cluster in the votes for every test cell, (n_test, n_clusters)."""
+    """Return the share of every training cluster in the votes for every test cell, (n_test, n_clusters).
+
+    Parameters
+    ----------
+    test : ndarray of shape (n_test, n_features)
+        Profiles of the test cells.
+    train : ndarray of shape (n_train, n_features)
+        Profiles of the training cells.
+    belongs : ndarray of shape (n_train, n_clusters)
+        1 where a training cell is in a cluster.
+
+    Returns
+    -------
+    ndarray of shape (n_test, n_clusters)
+    """
     votes = test @ (train.T @ belongs) + belongs.sum(axis=0)
     return np.asarray(votes / (test @ train.sum(axis=0) + len(train))[:, None])
 
 
 def aurocs(votes: FloatArray, codes: IntArray, n_clusters: int) -> FloatArray:
-    """Return the AUROC of every test cluster against the rest, (n_clusters,); NaN where there is no rest."""
+    """Return the AUROC of every test cluster against the rest, (n_clusters,); NaN where there is no rest.
+
+    Parameters
+    ----------
+    votes : ndarray of shape (n_test,)
+        The share of one training cluster in the votes for every test cell.
+    codes : ndarray of int, shape (n_test,)
+        The cluster of every test cell.
+    n_clusters : int
+        How many clusters the test study has.
+
+    Returns
+    -------
+    ndarray of shape (n_clusters,)
+    """
     sizes = np.bincount(codes, minlength=n_clusters)
     sums = np.bincount(codes, rankdata(votes), minlength=n_clusters)
     rest = len(codes) - sizes

@@ -73,7 +73,21 @@ class NeighbourGraph:
 
 
 def neighbour_graph(points: FloatArray, n_neighbors: int, metric: Metric) -> NeighbourGraph:
-    """Make the graph of some points: of fewer than asked for, all others are neighbours."""
+    """Make the graph of some points: of fewer than asked for, all others are neighbours.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_points, n_features)
+        The points, all different.
+    n_neighbors : int
+        How many neighbours each has.
+    metric : str or function
+        Any of `scipy.spatial.distance.cdist`.
+
+    Returns
+    -------
+    NeighbourGraph
+    """
     n_nearest = min(n_neighbors, len(points) - 1)
     return NeighbourGraph.of(neighbours(points, n_nearest, metric))
 

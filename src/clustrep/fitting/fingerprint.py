@@ -417,7 +417,23 @@ def facts_of(source: Source, studies: Sequence[Study], **further: Any) -> dict[s
 def manifest_of(
     source: Source, studies: Sequence[Study], configurations: Sequence[Configuration], **further: Any
 ) -> Manifest:
-    """Return what a run in a folder is about."""
+    """Return what a run in a folder is about.
+
+    Parameters
+    ----------
+    source : Source
+        Seed, resampling, device and landmarks.
+    studies : sequence of Study
+        The data, which are known by a digest.
+    configurations : sequence of Configuration
+        The clusterers.
+    **further : object
+        Other choices, by name.
+
+    Returns
+    -------
+    Manifest
+    """
     clusterers = {
         f"{configuration.name!r}, k = {configuration.n_clusters}": described(configuration.clusterer)
         for configuration in configurations

@@ -147,7 +147,21 @@ def learn(
 
 
 def learn_known(sample: FloatArray, labels: Labels, device: str = PROCESSOR) -> ClusteringFunction:
-    """Learn ψ from labels that are known: that of the nearest training point."""
+    """Learn ψ from labels that are known: that of the nearest training point.
+
+    Parameters
+    ----------
+    sample : ndarray of shape (n_samples, n_features)
+        The training samples.
+    labels : ndarray of shape (n_samples,)
+        Their labels.
+    device : str, default="cpu"
+        Where the nearest samples are found.
+
+    Returns
+    -------
+    ClusteringFunction
+    """
     return ClusteringFunction(nearest_label(sample, labels, "euclidean", device=device), sample)
 
 

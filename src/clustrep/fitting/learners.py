@@ -101,11 +101,33 @@ class Learner(ABC):
         """Make what all resamples of the studies share."""
 
     def work(self, points: PointSet) -> float:
-        """Estimate how many numbers the kernels compare in one resample."""
+        """Estimate how many numbers the kernels compare in one resample.
+
+        Parameters
+        ----------
+        points : PointSet
+            The samples of a study.
+
+        Returns
+        -------
+        float
+            In `NUMBERS_PER_SECOND`; it only decides who computes a run.
+        """
         return 0.0
 
     def batch(self, places: Sequence[PointSet]) -> int:
-        """Say from how many replicates it likes to learn at once."""
+        """Say from how many replicates it likes to learn at once.
+
+        Parameters
+        ----------
+        places : sequence of PointSet
+            The samples of every study.
+
+        Returns
+        -------
+        int
+            What is learned from a resample does not depend on it.
+        """
         return 1
 
     def memory(self, n_samples: int) -> float:
@@ -118,10 +140,38 @@ class Learner(ABC):
 
     @abstractmethod
     def psi(self, shared: Any, resample: Resample, configuration: Configuration) -> FittedFunction:
-        """Learn ψ(· ; A, X⁽ᵇ⁾) for one member."""
+        """Learn ψ(· ; A, X⁽ᵇ⁾) for one member.
+
+        Parameters
+        ----------
+        shared : object
+            What `share` returned for this resample.
+        resample : Resample
+            Whose drawn samples are learned from.
+        configuration : Configuration
+            The member.
+
+        Returns
+        -------
+        FittedFunction
+        """
 
     def function(self, psi: Any, resample: Resample, configuration: Configuration) -> ClusteringFunction:
-        """Return ψ as users have it: of points with all features."""
+        """Return ψ as users have it: of points with all features.
+
+        Parameters
+        ----------
+        psi : FittedFunction
+            What `psi` returned.
+        resample : Resample
+            From which it was learned.
+        configuration : Configuration
+            The member.
+
+        Returns
+        -------
+        ClusteringFunction
+        """
         fitted = self.fitted(psi, resample, configuration)
         return ClusteringFunction(Prediction(psi, self.rotation), resample.study.X, fitted)
 
@@ -183,7 +233,20 @@ class Fit:
         return applied if isinstance(applied, Failed) else applied[1]
 
     def applied(self, member: int, at: Sequence[PointSet]) -> tuple[FittedFunction, Labelled] | Failed:
-        """Return the clustering function of one member, and what it says of every set of points in `at`."""
+        """Return the clustering function of one member, and what it says of every set of points in `at`.
+
+        Parameters
+        ----------
+        member : int
+            Which of the learner's configurations.
+        at : sequence of PointSet
+            Samples to be labelled.
+
+        Returns
+        -------
+        tuple of (FittedFunction, Labelled), or Failed
+            Failed with a cause where the fit raised an error, or found fewer clusters than were asked for.
+        """
         configuration = self.learner.members[member]
         outcome = attempt(self._apply, configuration, at)
         # Clusterers report this by different errors.
@@ -499,7 +562,21 @@ class TransformedLearner(AroundLearner):
 def transformed_learners(
     learners: Sequence[Learner], members: Sequence[Configuration], spaces: Spaces
 ) -> list[Learner]:
-    """Let learners of the last steps of some pipelines, one after the other, work in the space of their first steps."""
+    """Let learners of the last steps of some pipelines, one after the other, work in the space of their first steps.
+
+    Parameters
+    ----------
+    learners : sequence of Learner
+        Of the last steps, in the order of `members`.
+    members : sequence of Configuration
+        The pipelines.
+    spaces : Spaces
+        What the first steps made of every resample, shared by all learners.
+
+    Returns
+    -------
+    list of Learner
+    """
     rest, transformed = list(members), list[Learner]()
     for learner in learners:
         transformed.append(TransformedLearner(learner, rest[: len(learner.members)], spaces))
@@ -534,6 +611,21 @@ class FailingLearner(Learner):
 
 
 def fit_rows(learner: Learner, resample: Resample, configuration: Configuration) -> Clusterer:
-    """Fit the clusterer itself to the drawn rows."""
+    """Fit the clusterer itself to the drawn rows.
+
+    Parameters
+    ----------
+    learner : Learner
+        In whose coordinates the samples lie.
+    resample : Resample
+        Whose drawn samples are written out, each as often as it was drawn.
+    configuration : Configuration
+        The clusterer.
+
+    Returns
+    -------
+    estimator
+        Fitted, with all features.
+    """
     fitted = clone(configuration.clusterer).fit(learner.space(resample.points).X[resample.draw.order])
     return fitted if learner.rotation is None else with_features(fitted, learner.rotation, configuration.clusterer)

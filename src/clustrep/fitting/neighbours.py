@@ -56,7 +56,25 @@ def nearest_label(
     parameters: Mapping[str, Any] = MappingProxyType({}),
     device: str = PROCESSOR,
 ) -> NearestLabel:
-    """Return the function that gives a point the label of the nearest training point; of equal ones the first."""
+    """Return the function that gives a point the label of the nearest training point; of equal ones the first.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_train, n_features)
+        The training samples.
+    labels : array-like of shape (n_train,)
+        Their labels.
+    metric : str or function
+        Any of `scipy.spatial.distance.cdist`.
+    parameters : mapping, default={}
+        Further arguments of the metric.
+    device : str, default="cpu"
+        Where the nearest samples are found.
+
+    Returns
+    -------
+    NearestLabel
+    """
     z = check_labels(labels, "the clusterer's labels", length=len(points), same_as="its input")
     _, first = np.unique(points, axis=0, return_index=True)
     first.sort()
@@ -69,7 +87,24 @@ def nearest_point(
     parameters: Mapping[str, Any] = MappingProxyType({}),
     device: str = PROCESSOR,
 ) -> Callable[[FloatArray], IntArray]:
-    """Return the function that finds the nearest of some points: which row it is, the same on every device."""
+    """Return the function that finds the nearest of some points: which row it is, the same on every device.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_points, n_features)
+        Among which the nearest is found.
+    metric : str or function
+        Any of `scipy.spatial.distance.cdist`.
+    parameters : mapping, default={}
+        Further arguments of the metric.
+    device : str, default="cpu"
+        Where it is found.
+
+    Returns
+    -------
+    function
+        Of a table of shape (n, n_features), which returns the rows of the nearest points, (n,).
+    """
     points = np.ascontiguousarray(points)
     if searches_on(device, metric):
         from clustrep.gpu.row_search import RowSearch  # imports PyTorch
@@ -311,7 +346,23 @@ def neighbours(
 
 
 def nearest_points(points: FloatArray, X: FloatArray, n_nearest: int, metric: Metric = "euclidean") -> IntArray:
-    """Return which of some points are the nearest of every row of X, (n_rows, n_nearest): of equal ones the first."""
+    """Return which of some points are the nearest of every row of X, (n_rows, n_nearest): of equal ones the first.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_points, n_features)
+        Among which the nearest are found.
+    X : ndarray of shape (n_rows, n_features)
+        For which they are found.
+    n_nearest : int
+        How many of them.
+    metric : str or function, default="euclidean"
+        Any of `scipy.spatial.distance.cdist`.
+
+    Returns
+    -------
+    ndarray of int, shape (n_rows, n_nearest)
+    """
     metric = scipy_metric(metric)
     parameters = _fixed_by(points, metric, {})
     result = np.full((len(X), n_nearest), -1, dtype=np.int64)
@@ -338,7 +389,21 @@ def nearest_distances(X: FloatArray) -> FloatArray:
 
 
 def assigned(X: FloatArray, centres: FloatArray, metric: Metric) -> IntArray:
-    """Return the nearest centre of every point, (n_points,), by a metric that is fixed by the points."""
+    """Return the nearest centre of every point, (n_points,), by a metric that is fixed by the points.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_points, n_features)
+        The points.
+    centres : ndarray of shape (n_centres, n_features)
+        The centres; of equally near ones the first.
+    metric : str or function
+        Any of `scipy.spatial.distance.cdist`.
+
+    Returns
+    -------
+    ndarray of int, shape (n_points,)
+    """
     metric = scipy_metric(metric)
     parameters = _fixed_by(X, metric, {})
     blocks = (X[i : i + BLOCK] for i in range(0, len(X), BLOCK))

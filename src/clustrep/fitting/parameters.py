@@ -212,7 +212,19 @@ def last_step_parameter(clusterer: Clusterer, parameter: str) -> str | None:
 
 
 def with_starts(clusterer: Clusterer, fewest: int) -> Clusterer:
-    """Return a copy with at least `fewest` random starts; the clusterer itself where it has none, or given ones."""
+    """Return a copy with at least `fewest` random starts; the clusterer itself where it has none, or given ones.
+
+    Parameters
+    ----------
+    clusterer : object with `fit_predict`, or function X → labels
+        The clusterer, perhaps a pipeline.
+    fewest : int
+        The least `n_init`.
+
+    Returns
+    -------
+    object with `fit_predict`, or function X → labels
+    """
     prefix = _path_to_last_step(clusterer)
     starts, given = prefix + "n_init", _value(clusterer, prefix + "init")
     if is_function(clusterer) or not _has(clusterer, starts) or not (given is None or isinstance(given, str)):
@@ -247,7 +259,19 @@ def fewest_clusters(clusterer: Clusterer) -> int:
 
 
 def with_seed(clusterer: Clusterer, seed: np.random.SeedSequence) -> Clusterer:
-    """Return a fresh copy whose randomness follows from the seed; a `random_state` that the user fixed is obeyed."""
+    """Return a fresh copy whose randomness follows from the seed; a `random_state` that the user fixed is obeyed.
+
+    Parameters
+    ----------
+    clusterer : object with `fit_predict`, or function X → labels
+        The clusterer; every `random_state` of it that is None is set.
+    seed : SeedSequence
+        From which the states follow.
+
+    Returns
+    -------
+    object with `fit_predict`, or function X → labels
+    """
     names = _open_random_states(clusterer)
     states = seed.generate_state(max(1, len(names)))
     return _with(clusterer, {name: int(state) for name, state in zip(names, states, strict=False)})
@@ -504,7 +528,21 @@ class Configuration:
 
 
 def configurations_of(name: str, clusterer: Clusterer, numbers: Sequence[int] | None) -> list[Configuration]:
-    """Make a configuration for every number of clusters; one with the clusterer as it is where there are none."""
+    """Make a configuration for every number of clusters; one with the clusterer as it is where there are none.
+
+    Parameters
+    ----------
+    name : str
+        The name that results give the clusterer.
+    clusterer : object with `fit_predict`, or function X → labels
+        The clusterer.
+    numbers : sequence of int, or None
+        Numbers of clusters.
+
+    Returns
+    -------
+    list of Configuration
+    """
     if numbers is None:
         return [Configuration(name, clusterer)]
     return [Configuration(name, with_n_clusters(clusterer, k)) for k in numbers]

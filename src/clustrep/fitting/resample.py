@@ -147,7 +147,19 @@ class PointSet:
 
 
 def pairwise_distances(X: FloatArray, metric: str) -> FloatArray:
-    """Return the distances between all rows, (n, n), each computed once; interrupts are handled between blocks."""
+    """Return the distances between all rows, (n, n), each computed once; interrupts are handled between blocks.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, n_features)
+        The table.
+    metric : str
+        Any of `scipy.spatial.distance.cdist`.
+
+    Returns
+    -------
+    ndarray of shape (n, n)
+    """
     distances = np.empty((len(X), len(X)))
     if metric == "sqeuclidean":
         table = in_fours(X)
@@ -259,7 +271,21 @@ class Source:
         return replace(self, resampling=Rerun())
 
     def draw(self, study: Study, replicate: int, *, second: bool = False) -> Draw:
-        """Draw the study for this replicate; `second` is another, independent draw of it."""
+        """Draw the study for this replicate; `second` is another, independent draw of it.
+
+        Parameters
+        ----------
+        study : Study
+            The study.
+        replicate : int
+            0 for the study as it is, b + 1 for resample b.
+        second : bool, default=False
+            Whether to take the second of two independent draws, which the diagonal is trained on.
+
+        Returns
+        -------
+        Draw
+        """
         if replicate == FULL_STUDY:
             return whole(study)
         if second and isinstance(self.resampling, Perturbation) and self.resampling.halves:
@@ -269,7 +295,23 @@ class Source:
         return self.resampling.draw(study, make_generator(seed))
 
     def resample(self, study: Study, points: PointSet, replicate: int, *, second: bool = False) -> Resample:
-        """Draw the study, whose points are cached in `points`."""
+        """Draw the study, whose points are cached in `points`.
+
+        Parameters
+        ----------
+        study : Study
+            The study.
+        points : PointSet
+            Its samples, with the distances that are cached for all resamples.
+        replicate : int
+            0 for the study as it is, b + 1 for resample b.
+        second : bool, default=False
+            Whether to take the second of two independent draws.
+
+        Returns
+        -------
+        Resample
+        """
         (drawn,) = self.resamples(study, points, [replicate], second=second)
         return drawn
 

@@ -176,7 +176,21 @@ class Setting:
         return max(learner.batch(self.places) for learner in self.learners)
 
     def resample(self, s: int, replicate: int, *, second: bool = False) -> Resample:
-        """Draw one of the studies."""
+        """Draw one of the studies.
+
+        Parameters
+        ----------
+        s : int
+            Which study.
+        replicate : int
+            0 for the study as it is, b + 1 for resample b.
+        second : bool, default=False
+            Whether to take the second of two independent draws.
+
+        Returns
+        -------
+        Resample
+        """
         return self.source.resample(self.studies[s], self.places[s], replicate, second=second)
 
     def resamples_of(self, s: int, replicates: Sequence[int], *, second: bool = False) -> list[Resample]:
@@ -245,7 +259,21 @@ def uses_landmarks(source: Source, studies: Sequence[Study]) -> bool:
 
 
 def rotates(source: Source, studies: Sequence[Study], configuration: Configuration) -> bool:
-    """Whether a configuration is computed in coordinates: far fewer than features, with the same result."""
+    """Whether a configuration is computed in coordinates: far fewer than features, with the same result.
+
+    Parameters
+    ----------
+    source : Source
+        Only draws of the studies' own samples can be rotated once for all resamples.
+    studies : sequence of Study
+        Which must have at least `ROTATION_PAYS` features for each sample.
+    configuration : Configuration
+        Whose clusterer must find the same clusters in rotated data.
+
+    Returns
+    -------
+    bool
+    """
     return (
         source.accelerate
         and not uses_landmarks(source, studies)  # landmarks have the studies' features

@@ -226,7 +226,23 @@ def proportions_of(partition: Partition, nearest: IntArray, js: Sequence[int]) -
 
 
 def judge(study: Study, partition: Partition, js: tuple[int, ...] = (1,), metric: Metric = "euclidean") -> Judged:
-    """Compute the proportions of a partition of the study."""
+    """Compute the proportions of a partition of the study.
+
+    Parameters
+    ----------
+    study : Study
+        The study.
+    partition : Partition
+        Its clusters.
+    js : tuple of int, default=(1,)
+        How many nearest neighbours must belong to a sample's cluster.
+    metric : str or function, default="euclidean"
+        Any of `scipy.spatial.distance.cdist`.
+
+    Returns
+    -------
+    Judged
+    """
     if max(js) >= len(study):
         raise ParameterError(
             f"n_neighbors must be below the number of samples, {len(study)}, got {max(js)}.", parameter="n_neighbors"

@@ -211,7 +211,23 @@ def sensitivity(
 
 
 def stability_of(again: Reclustered, c: int, index: str, *, relative: bool) -> Stability:
-    """Compute one index of one configuration from the labels of all resamples."""
+    """Compute one index of one configuration from the labels of all resamples.
+
+    Parameters
+    ----------
+    again : Reclustered
+        The labels of all resamples.
+    c : int
+        Which configuration.
+    index : {"matching", "inclusion", "jaccard", "r", "d"}
+        The index.
+    relative : bool
+        Whether counts are divided by numbers of samples.
+
+    Returns
+    -------
+    Stability
+    """
     question = again.question
     reference, configuration = question.references[c], question.configurations[c]
     sizes = np.bincount(reference.codes, minlength=reference.n_labels)

@@ -157,7 +157,19 @@ class Question:
 
 
 def one_study(X: Any, name: str = "X") -> Study:
-    """Take a study, or a table as one of this name."""
+    """Take a study, or a table as one of this name.
+
+    Parameters
+    ----------
+    X : Study or array-like of shape (n_samples, n_features)
+        What a user passed.
+    name : str, default="X"
+        The parameter, and the name of a study that is made of a table.
+
+    Returns
+    -------
+    Study
+    """
     if isinstance(X, Studies | Mapping) or hasattr(X, "fit_predict"):
         raise ParameterError(
             f"{name} must be one study, or a table of samples by features, got {type(X).__name__}. Of several studies, "

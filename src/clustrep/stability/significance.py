@@ -190,7 +190,17 @@ def draw_like(mean: FloatArray, factor: FloatArray, n: int, rng: np.random.Gener
 
 
 def whitened(X: FloatArray) -> FloatArray:
-    """Return the data with mean 0 and unit covariance, up to a rotation, which changes no distance."""
+    """Return the data with mean 0 and unit covariance, up to a rotation, which changes no distance.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        The data, with at least two more samples than features.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_features)
+    """
     n, p = X.shape
     u, s, _ = thin_svd(X - X.mean(axis=0))
     # With p + 1 samples all distances would be the same.

@@ -9,7 +9,7 @@ QUICK_TESTS := tests/data --ignore=tests/data/readers/test_untrusted.py tests/ke
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 INSTALL := $(BIN)/uv pip install --quiet --compile-bytecode --editable
 
-.PHONY: demo dist docs sentences test test-all coverage test-oldest test-newest bench check format clean
+.PHONY: demo dist docs picture sentences test test-all coverage test-oldest test-newest bench check format clean
 .PHONY: calibration null-calibration federated-calibration landmark-calibration scale
 .PHONY: attack attack-quick exam exam-quick exam-quick-designs exam-quick-batches exam-quick-real fuzz fuzz-quick stress stress-quick paper paper-quick
 
@@ -20,6 +20,10 @@ demo: .venv/installed
 docs: .venv/installed-docs
 	$(BIN)/python -m sphinx -q -b html -j 2 -W --keep-going docs docs/_build/html
 	$(BIN)/python docs/check_site.py docs/_build/html
+
+# The picture of the README, by Chromium.
+picture: .venv/installed
+	$(BIN)/python docs/picture.py
 
 # Wheel and sdist, checked, and each installed into an empty environment that then runs.
 dist: .venv/installed-release

@@ -37,6 +37,8 @@ MOST_VALUES = 30
 # What an adjusted Rand index is called that is at least so high: Steinley (2004), Psychological Methods 9(3), 386-396.
 WORDS = ((0.9, "excellent"), (0.8, "good"), (0.65, "moderate"), (-1.0, "poor"))
 MOST_NAMES = 5
+# Classes with this share of a cluster are named, and so many of them.
+SHOWN_FROM, MOST_CLASSES = 0.2, 3
 # Of the table of annotations × studies, and the fields that hold them.
 COLUMNS = {"n": "known", "effect": "effect", "pvalue": "pvalue", "toward": "toward"}
 
@@ -186,15 +188,17 @@ class Annotations(Saved):
         counts, parts = self.table_of(self.columns[i]), []
         table, names = counts.to_numpy(), counts.index.astype(str).tolist()  # (n_values, n_clusters)
         for letter, column in zip(self.letters[:MOST_NAMES], table.T, strict=False):
-            if column.any():
-                most, share = names[column.argmax()], percent_of(column.max() / column.sum())
-                parts.append(f"{letter} is {share} {repr(most) if most in self.letters else most}")
+            shares = column / max(column.sum(), 1)
+            large = [v for v in np.argsort(-shares, kind="stable").tolist() if shares[v] >= SHOWN_FROM][:MOST_CLASSES]
+            shown = [(repr(names[v]) if names[v] in self.letters else names[v], percent_of(shares[v])) for v in large]
+            if shown:
+                parts.append(f"{letter} is {' and '.join(f'{share} {name}' for name, share in shown)}")
         more = f" and {len(self.letters) - MOST_NAMES} more" if len(self.letters) > MOST_NAMES else ""
         named = "known labels" if self.columns[i] == KNOWN_LABEL else self.columns[i]
         k, n_classes = (int(table.any(axis=axis).sum()) for axis in (0, 1))
         numbers = "" if k == n_classes else f"{plural(k, 'cluster')}, {n_classes} classes; "
         said = f"Agreement of clusters with {named}: {word} ({numbers}ARI {overall:z.2f}{spread})"
-        return f"{said}. {', '.join(parts)}{more}."
+        return f"{said}. {'; '.join(parts)}{more}."
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw annotations × clusters × studies: how much higher or lower each cluster is than the others."""

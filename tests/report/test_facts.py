@@ -15,7 +15,7 @@ from tests.report.samples import crafted, sections
 import clustrep as cr
 from clustrep.errors import ReplicateWarning
 from clustrep.findings.features import clear_features, feature_sentences
-from clustrep.findings.result import VERDICTS
+from clustrep.findings.result import INCONCLUSIVE, SEPARATED, VERDICTS, nothing_established
 from clustrep.findings.verdict import best_above
 from clustrep.report.columns import known_columns, plain_value
 
@@ -182,3 +182,12 @@ def test_notebooks_show_the_same_sentences_and_clusters(analysis, studies):
     assert analysis.comparison._repr_html_().count("<tr>") + 0 >= 4
     assert "<td>alpha</td>" in studies._repr_html_()
     assert cr.Report(analysis.comparison)._repr_html_().count("<table") == 0
+
+
+def test_an_inconclusive_page_counts_no_clusters(analysis):
+    empty = nothing_established(analysis.findings.sizes)
+    findings = dataclasses.replace(analysis.findings, verdict=INCONCLUSIVE, reason="few", feature_names=(), **empty)
+    for each, has_clusters in ((analysis.findings, True), (findings, False)):
+        assert each.verdict in (SEPARATED, INCONCLUSIVE)
+        columns = [column["key"] for column in cr.Report(each).facts["studies"]["table"]["columns"]]
+        assert ("clusters" in columns) == has_clusters

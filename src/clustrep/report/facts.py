@@ -210,7 +210,9 @@ def _studies(findings: Findings, material: Material) -> dict[str, Any]:
     text = [said.text for said in material.headline if said.kind == STUDIES]
     if material.analysis is None:
         text = [findings.alignment, outlier_sentence(findings)]
-    table = table_of(findings.studies(), "studies-table", "Comparability of the studies", COMPARABILITY)
+    # "0 clusters" would read as if there were none.
+    columns = [name for name in COMPARABILITY if name != "clusters" or findings.verdict != INCONCLUSIVE]
+    table = table_of(findings.studies(), "studies-table", "Comparability of the studies", columns)
     return {"text": list(filter(None, text)), "table": table}
 
 

@@ -31,6 +31,7 @@ def whole(folder):
     return contents(folder / "whole")
 
 
+@pytest.mark.slow
 def test_a_killed_run_continues_and_says_so(folder):
     invoke(*[*LONG, "--out", "whole"])
     killed = subprocess.Popen([sys.executable, "-m", "clustrep", *LONG], stderr=subprocess.DEVNULL)
@@ -105,6 +106,7 @@ class Mine(ClusterMixin, BaseEstimator):
 """
 
 
+@pytest.mark.slow  # library: tests/execution/test_changed_code.py
 def test_scores_of_a_class_that_was_corrected_do_not_come_back(folder):
     ask = ["run", *PAIR, "--k", "2", *READING, *SMALL, *NO_NULL, "--clusterer", "mine.Mine"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(["", *sys.path]), "PYTHONDONTWRITEBYTECODE": "1"}

@@ -95,7 +95,7 @@ def test_the_clusterer_of_another_package(folder):
     assert json.loads(done.stdout)["answer"]
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.slow)])
 def test_json_stays_valid_when_a_clusterer_prints(jobs, modules):
     arguments = [*RUN, "--jobs", jobs, "--json", "--clusterer", "some_clusterers.Prints"]
     done = process(*arguments, cwd=modules, timeout=400)

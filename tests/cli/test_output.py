@@ -295,7 +295,9 @@ def slow_run(folder):
             process.kill()
 
 
-@pytest.mark.parametrize("existing", [False, True], ids=["new", "forced"])
+@pytest.mark.parametrize(
+    "existing", [pytest.param(False, id="new", marks=pytest.mark.slow), pytest.param(True, id="forced")]
+)
 def test_of_two_runs_into_one_folder_the_second_is_refused_at_once(existing, folder, request, monkeypatch):
     if existing:
         invoke(*RUN, "--out", "out", "--seed", "3")

@@ -142,7 +142,7 @@ def test_every_answer_has_a_verdict_and_no_contradiction(best, findings, adjuste
 
 
 @pytest.mark.filterwarnings("ignore::clustrep.errors.ReplicateWarning")
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 6))])
 @pytest.mark.parametrize("null", [None, "gaussian"])
 def test_all_forms_of_real_analyses_begin_with_the_same_sentence(seed, null):
     """Clusters of any number and distance, studies that lack some, small and many clusters."""

@@ -96,6 +96,14 @@ def test_the_null_may_be_any_sampler():
     np.testing.assert_allclose([result.statistic, *result.null_distribution], integrals(rows), rtol=1e-9)
 
 
+def test_principal_components_are_those_of_the_largest_variances():
+    variances, axes = np.linalg.eigh(np.cov(X.T))
+    scores = (X - X.mean(axis=0)) @ axes[:, np.argsort(-variances)[:2]]
+    result = cluster_test_of(X, n_components=2, n_resamples=3, rng=0)
+    np.testing.assert_allclose(result.values, nearest_distances(scores), rtol=1e-8)
+    np.testing.assert_allclose(cluster_test_of(X, n_components=3, n_resamples=3, rng=0).values, nearest_distances(X))
+
+
 def test_every_data_set_is_whitened_by_its_own_covariance():
     def mahalanobis(X):
         S = np.linalg.inv(np.cov(X.T))
@@ -150,6 +158,8 @@ def test_a_sample_covariance_of_few_samples_is_warned_about_unless_the_test_is_e
     [
         ({"null": "gausian"}, ParameterError, "null"),
         ({"whiten": "yes"}, ParameterError, "whiten"),
+        ({"n_components": 0}, ParameterError, "n_components"),
+        ({"n_components": 4}, ParameterError, "n_components"),
         ({"null": lambda study, rng: study.X[:5]}, DataError, None),
         ({"null": lambda study, rng: study.X * np.nan}, DataError, None),
         ({"null": lambda study, rng: 1 / 0}, DataError, None),

@@ -11,7 +11,7 @@ import numpy as np
 from clustrep.cached import cached_property
 from clustrep.checks import check_choice, check_flag, check_integer
 from clustrep.data.study import Study, check_complete
-from clustrep.errors import DataError, DataWarning, warn
+from clustrep.errors import DataError, DataWarning, ParameterError, warn
 from clustrep.execution.forecast import Cost
 from clustrep.execution.run import Plan, run
 from clustrep.execution.seeds import Rng, Stream, make_generator, one_thread, root_entropy, seed_of
@@ -20,7 +20,7 @@ from clustrep.fitting.parameters import describe
 from clustrep.fitting.resample import provenance_of_data
 from clustrep.null.gaussian import GaussianModel, NullModel
 from clustrep.null.models import Sampler, draw_given
-from clustrep.resampling.gaussian import covariance_factor
+from clustrep.resampling.gaussian import covariance_factor, principal_axes
 from clustrep.stability.reclustering import one_study
 from clustrep.stability.results import ClusterTest
 from clustrep.statistics import null_pvalue, thin_svd
@@ -38,6 +38,7 @@ def cluster_test(
     null: str | Sampler = "gaussian",
     n_resamples: int = 999,
     whiten: bool = False,
+    n_components: int | None = None,
     rng: Rng = None,
     n_jobs: int | None = None,
 ) -> ClusterTest:
@@ -58,7 +59,7 @@ def cluster_test(
     null : "gaussian", "sample" or function of (study, rng), default="gaussian"
         The null model: by default a Gaussian with the mean of X and its covariance as far as it differs from sampling
         noise; "sample": with the sample covariance, as in the paper; a function returns a table of the
-        same shape as that of the study it is given.
+        same shape as that of the study it is given, X or its principal components.
     n_resamples : int, default=999
         Number of simulated null data sets.
     whiten : bool, default=False
@@ -66,6 +67,8 @@ def cluster_test(
         covariance that was estimated makes the test conservative for few features, with hundreds of samples more so in
         five dimensions than in two. With the sample covariance of p features and fewer than about p²/2 samples the test
         rejects far too often: more than half of round Gaussians of 60 × 20. The default null does not.
+    n_components : int, default=None
+        Work on this number of principal components of X, as McShane et al. do. None: on the features.
     rng, n_jobs
         As in `replicability`.
 
@@ -84,7 +87,7 @@ def cluster_test(
     A test of the null model, by default of a Gaussian: a small p-value is evidence that distances are not those of a
     Gaussian, which skewness or heavy tails can cause without any clusters; a large one is no evidence that there are
     none. The test finds no clusters and no number of them. Nearest neighbours carry little information where features
-    are many: McShane et al. work on the first three principal components, as ``PCA(3).fit_transform(X)`` here.
+    are many: McShane et al. work on the first three principal components.
 
     References
     ----------
@@ -102,7 +105,14 @@ def cluster_test(
     check_complete([study])
     if not callable(null):
         check_choice(null, "null", ("gaussian", "sample"), or_else="a function of (study, rng)")
-    n_samples, p = study.X.shape
+    data = study.X.astype(float)
+    if n_components is not None:
+        most = min(data.shape[1], len(data) - 1)
+        if check_integer(n_components, "n_components") > most:
+            raise ParameterError(f"n_components must be at most {most}, got {n_components}.", parameter="n_components")
+        with one_thread():
+            data = (data - data.mean(axis=0)) @ principal_axes(data)[:n_components].T
+    n_samples, p = data.shape
     # A sample covariance has p (p + 1) / 2 free numbers; from about as many samples on, the test keeps its level.
     if not check_flag(whiten, "whiten") and null == "sample" and 2 * n_samples <= p**2:
         warn(
@@ -111,7 +121,7 @@ def cluster_test(
             DataWarning,
         )
     n, root = check_integer(n_resamples, "n_resamples"), root_entropy(rng)
-    plan = TestPlan(Study(study.X.astype(float), study.name, label=False), null, whiten, root)
+    plan = TestPlan(Study(data, study.name, label=False), null, whiten, root)
     measured = run(plan, range(OBSERVED, n + 1), n_jobs)
     values = np.stack(measured)  # (1 + n_resamples, n_samples)
     scores = cdf_distances(values)
@@ -128,6 +138,7 @@ def cluster_test(
             [study],
             null=describe(null),
             whiten=whiten,
+            n_components=n_components,
             n_resamples=n,
         ),
     )

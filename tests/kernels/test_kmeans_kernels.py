@@ -45,7 +45,7 @@ def to_the_end(kernel, *arguments, budget):
 
 def choose(X, weights, uniforms, k, layout="features", budget=HUGE):
     by_feature = layout == "features"
-    table = tiles.in_rows(np.ascontiguousarray(X.T)) if by_feature else None
+    table = tiles.in_rows(np.ascontiguousarray(X.T), np.arange(len(X))) if by_feature else None
     squared = None if by_feature else cdist(X, X, "sqeuclidean")
     picks = np.full((len(uniforms), k), -1)
     closest, state = np.full(len(X), np.nan), np.zeros(2, np.int64)
@@ -73,7 +73,14 @@ def iterate(kernel, X, weights, picks, *, max_iter=300, tol=0.0, origin=0.0, bud
     elif kernel == "lloyd_in_table":
         centres = X[picks].astype(float)
         to_the_end(
-            function, tiles.in_rows(np.ascontiguousarray(X.T)), weights, centres, *results, max_iter, tol, budget=budget
+            function,
+            tiles.in_rows(np.ascontiguousarray(X.T), np.arange(len(X))),
+            weights,
+            centres,
+            *results,
+            max_iter,
+            tol,
+            budget=budget,
         )
     else:
         centres = X[picks].astype(float) - origin
@@ -216,7 +223,7 @@ def test_one_trial_chooses_by_weight_and_then_by_weight_times_squared_distance()
 def test_the_nearest_centre_is_the_first_of_equal_ones(points, data, k):
     X, _ = points
     centres = X[data.draw(arrays(np.int64, k, elements=st.integers(0, len(X) - 1)))] * 2
-    table = tiles.in_rows(np.ascontiguousarray(X.T))
+    table = tiles.in_rows(np.ascontiguousarray(X.T), np.arange(len(X)))
     padded = np.pad(centres, ((0, 0), (0, len(table) - X.shape[1])))
     best, nearest = np.empty((2, table.shape[1]))
     tiles.nearest_in_table(table, padded, best, nearest, np.empty(tiles.TILE))

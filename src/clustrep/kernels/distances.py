@@ -31,13 +31,13 @@ def n_columns(n_points: int) -> int:
 
 
 @compiled
-def in_rows(by_feature: FloatArray) -> FloatArray:
-    """Copy points, (n_features, n), into a table, (n_rows, n_columns)."""
-    p, n = by_feature.shape
-    table = np.zeros((n_rows(p), n_columns(n)))
+def in_rows(by_feature: FloatArray, points: IntArray) -> FloatArray:
+    """Copy some points, of those in (n_features, n), into a table, (n_rows, n_columns)."""
+    p = by_feature.shape[0]
+    table = np.zeros((n_rows(p), n_columns(points.size)))
     for f in range(p):  # an assignment of whole arrays takes three seconds to compile
-        for i in range(n):
-            table[f, i] = by_feature[f, i]
+        for i in range(points.size):
+            table[f, i] = by_feature[f, points[i]]
     return table
 
 

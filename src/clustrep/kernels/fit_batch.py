@@ -92,7 +92,7 @@ def fit_samples(
         written = (centres[sample], inertia[sample], n_iter[sample])
         # Numba omits the branch for an argument that is None only with this form of the condition.
         if by_feature is not None:
-            table = _drawn_points(by_feature, rows)
+            table = in_rows(by_feature, rows)
             variance = _variance(table, drawn) / n_features
             budget = _fit_members(table, None, None, None, drawn, variance, *known, *written, state, budget)
         if squared is not None:
@@ -199,17 +199,6 @@ def _fit(
         arrays = (picks, labels, members, taken, inertia, steps)
         done = lloyd_by_distance(between, drawn, *arrays, known[ITERATIONS], tol, budget)
     return done
-
-
-@compiled
-def _drawn_points(by_feature: FloatArray, rows: IntArray) -> FloatArray:
-    """Put some points, (n_features, n), into a table, (n_rows, n_columns)."""
-    p = by_feature.shape[0]
-    table = np.zeros((n_rows(p), n_columns(rows.size)))
-    for f in range(p):
-        for i in range(rows.size):
-            table[f, i] = by_feature[f, rows[i]]
-    return table
 
 
 @compiled
@@ -329,7 +318,7 @@ def label_points(
     state : (2,), the function and the member
     """
     p, n = by_feature.shape
-    table, sums = in_rows(by_feature), np.empty(TILE)
+    table, sums = in_rows(by_feature, np.arange(n)), np.empty(TILE)
     best, nearest = np.empty(n_columns(n)), np.empty(n_columns(n))
     while state[0] < len(centres):
         function, member = state

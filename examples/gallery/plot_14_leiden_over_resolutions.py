@@ -31,7 +31,9 @@ print(choice)
 
 choice.plot().set(xscale="log")
 
-ax = choice.plot(against="clusters")
+ax = choice.summary().plot(
+    "clusters_found", "score", marker="o", xlabel="mean clusters found", ylabel="ARI", legend=False
+)
 ax.axvline(6, color="0.7", linewidth=1, zorder=0)
 ax.annotate("six types were simulated", (6, 0.02), (5, 0), textcoords="offset points", color="0.35", fontsize=8)
 

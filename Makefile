@@ -7,11 +7,13 @@ QUICK_TESTS := tests/data --ignore=tests/data/readers/test_untrusted.py tests/ke
 	tests/algorithms/test_replicability.py::test_golden_run_pins_the_random_streams
 # Two workers on two cores: with several threads each, those of BLAS and OpenMP spin while they wait for one another.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+# Behind a company's proxy the system knows its certificate, as pip does; uv asks the system only if it is told to (0.11).
+export UV_SYSTEM_CERTS := 1
 INSTALL := $(BIN)/uv pip install --quiet --compile-bytecode --editable
 
 .PHONY: demo dist docs picture sentences test test-all coverage test-oldest test-newest bench check format clean
 .PHONY: calibration null-calibration federated-calibration landmark-calibration scale
-.PHONY: attack attack-quick exam exam-quick exam-quick-designs exam-quick-batches exam-quick-real fuzz fuzz-quick stress stress-quick paper paper-quick
+.PHONY: attack attack-quick exam exam-quick exam-quick-designs exam-quick-batches exam-quick-real files fuzz fuzz-quick stress stress-quick paper paper-quick
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py demo-results
@@ -105,8 +107,12 @@ exam-quick-batches: .venv/installed
 exam-quick-real: .venv/installed
 	$(ONE_THREAD) $(BIN)/python -m exam.real exam-quick-real.md --quick
 
+# Continues from the files that earlier runs kept in fuzz/corpus: `make fuzz ARGS="--seed 7"` tries others.
 fuzz: .venv/installed-dev
-	$(BIN)/python -m fuzz.run $(ARGS)
+	$(BIN)/python -m fuzz.run --write docs/files.md $(ARGS)
+
+files: .venv/installed-dev
+	$(BIN)/python -m fuzz.files --write docs/files.md
 
 fuzz-quick: .venv/installed-dev
 	$(BIN)/python -m fuzz.run --quick $(ARGS)
@@ -136,7 +142,7 @@ clean:
 # Only the first package by pip: uv takes a fraction of its time.
 .venv/bin/uv:
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "uv>=0.11"
 
 .venv/installed: pyproject.toml | .venv/bin/uv
 	$(INSTALL) . --python $(BIN)/python

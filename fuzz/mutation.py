@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -32,7 +33,7 @@ def mutated(content: bytes, rng: Rng) -> bytes:
         if not content:
             return content
         place, other = (int(place) for place in rng.integers(len(content), size=2))
-        match int(rng.integers(6)):
+        match int(rng.integers(8)):
             case 0:
                 content = flipped(content, rng)
             case 1:
@@ -48,6 +49,10 @@ def mutated(content: bytes, rng: Rng) -> bytes:
                 i, j = (int(i) for i in rng.integers(len(lines), size=2))
                 lines[i], lines[j] = lines[j], lines[i]
                 content = b"\n".join(lines)
+            case _:  # another cell, between the delimiters that are there
+                cells = re.split(rb"([,;\t\n])", content)
+                cells[2 * int(rng.integers(len(cells) // 2 + 1))] = choice(CHUNKS, rng)
+                content = b"".join(cells)
     return content
 
 

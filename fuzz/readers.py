@@ -1,12 +1,19 @@
-"""Files: CSV, GEO, Parquet, h5ad and configurations."""
+"""Files: CSV, GEO, Parquet, h5ad, Zarr, Excel and R; configurations."""
 
 from __future__ import annotations
 
 import bz2
+import contextlib
 import gzip
+import io
 import json
 import lzma
+import re
+import shutil
 import warnings
+import zipfile
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +25,7 @@ from click.testing import CliRunner
 import clustrep as cr
 from clustrep.cli.program import clustrep
 from clustrep.data.readers import h5ad as h5ad_reader
+from fuzz.corpus import CORPUS, Corpus, rng_of
 from fuzz.mutation import choice, flipped, mutated
 from fuzz.target import Rng, Target
 
@@ -42,7 +50,7 @@ def options(rng: Rng, **more: Any) -> dict[str, Any]:
     return {name: choice(values, rng) for name, values in {**OPTIONS, **more}.items()}
 
 
-def read(path: Path, **settings: Any) -> None:
+def read(path: Path, **settings: Any) -> cr.Studies:
     """Read a study, and look at what was read."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -51,6 +59,29 @@ def read(path: Path, **settings: Any) -> None:
         for study in studies.values():
             assert study.X.shape == (len(study.samples), len(study.features))
             assert np.isfinite(study.X).all()
+    return studies
+
+
+def file_target(
+    name: str,
+    sizes: tuple[int, int],
+    seeds: Callable[[Path], list[bytes]],
+    change: Callable[[bytes, Rng], bytes],
+    attempt: Callable[[bytes, Rng, Path], None],
+) -> Target:
+    """Make a target of files: those it begins with, how they are changed, and how one is read."""
+
+    def prepare(folder: Path, *, keep: bool = False) -> Corpus:
+        return Corpus(seeds(folder), CORPUS / name if keep else None)
+
+    def attempt_case(rng: Rng, folder: Path, corpus: Corpus) -> None:
+        content = change(choice(corpus.contents, rng), rng)
+        corpus.watch(content, partial(attempt_file, content, folder))
+
+    def attempt_file(content: bytes, folder: Path) -> None:
+        attempt(content, rng_of(content), folder)
+
+    return Target(name, *sizes, prepare, attempt_case, seconds=60, attempt_file=attempt_file)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -92,11 +123,26 @@ def series(_: Path) -> list[bytes]:
     return [text, text, gzip.compress(text)]
 
 
-def attempt_text(rng: Rng, folder: Path, contents: list[bytes]) -> None:
-    """Read a changed text."""
+def attempt_text(content: bytes, rng: Rng, folder: Path) -> None:
+    """Read a text; what was read are numbers that stand in it."""
     path = folder / "input.csv"
-    path.write_bytes(mutated(choice(contents, rng), rng))
-    read(path, **options(rng))
+    path.write_bytes(content)
+    studies = read(path, **(settings := options(rng)))
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:  # packed, or in another encoding
+        return
+    if settings.get("scale", "none") == "none":
+        there = set(_numbers_in(text))
+        assert all(there.issuperset(study.X.ravel().tolist()) for study in studies.values()), "numbers not in the file"
+
+
+def _numbers_in(text: str) -> Iterator[float]:
+    """Find all numbers in a text, with points or decimal commas."""
+    for words in re.split(r"""[;\t\s"'\0]+""", text):
+        for word in [words.replace(",", "."), *words.split(",")]:
+            with contextlib.suppress(ValueError):
+                yield float(word)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -113,11 +159,15 @@ def parquets(folder: Path) -> list[bytes]:
     return contents
 
 
-def attempt_parquet(rng: Rng, folder: Path, contents: list[bytes]) -> None:
-    """Read a Parquet file with flipped bits, or cut off."""
+def change_some_bits(content: bytes, rng: Rng) -> bytes:
+    """Flip bits more often than anything else: most other changes are noticed at once."""
+    return flipped(content, rng) if rng.random() < 0.8 else mutated(content, rng)
+
+
+def attempt_parquet(content: bytes, rng: Rng, folder: Path) -> None:
+    """Read a Parquet file."""
     path = folder / "input.parquet"
-    content = choice(contents, rng)
-    path.write_bytes(flipped(content, rng) if rng.random() < 0.8 else mutated(content, rng))
+    path.write_bytes(content)
     read(path, **options(rng, header=[None]))
 
 
@@ -139,16 +189,105 @@ def cells(folder: Path) -> list[bytes]:
     return contents
 
 
-def attempt_h5ad(rng: Rng, folder: Path, contents: list[bytes]) -> None:
-    """Read an h5ad file with flipped bits."""
+def attempt_h5ad(content: bytes, rng: Rng, folder: Path) -> None:
+    """Read an h5ad file."""
     path = folder / "input.h5ad"
-    path.write_bytes(flipped(choice(contents, rng), rng))
+    path.write_bytes(content)
+    read_cells(path, rng)
+
+
+def read_cells(path: Path, rng: Rng) -> None:
+    """Read cells, as one study or divided."""
     read(
         path,
         study_key=choice([None, "donor"], rng),
         rep=choice([None, None, "X_pca"], rng),
         label=choice([None, "type"], rng),
     )
+
+
+def stores(folder: Path) -> list[bytes]:
+    """Return Zarr stores, as zip files."""
+    import anndata
+
+    contents = []
+    for i, content in enumerate(cells(folder)[::2]):
+        (folder / "cells.h5ad").write_bytes(content)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            anndata.read_h5ad(folder / "cells.h5ad").write_zarr(folder / f"store{i}")
+        contents.append(Path(shutil.make_archive(str(folder / "store"), "zip", folder / f"store{i}")).read_bytes())
+    return contents
+
+
+def member_changed(content: bytes, rng: Rng) -> bytes:
+    """Change one file in a zip file, and pack it again, so that its checksum is right."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as new:
+        names = [name for name in dict.fromkeys(old.namelist()) if not name.endswith("/")]
+        chosen = choice(names, rng)
+        for name in names:
+            inside = old.read(name)
+            new.writestr(name, change_some_bits(inside, rng) if name == chosen and inside else inside)
+    return stream.getvalue()
+
+
+def attempt_zarr(content: bytes, rng: Rng, folder: Path) -> None:
+    """Read a Zarr store."""
+    path = folder / "input.zarr"
+    shutil.rmtree(path, ignore_errors=True)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        archive.extractall(path)
+    read_cells(path, rng)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Excel and R
+
+
+def workbooks(folder: Path) -> list[bytes]:
+    """Return workbooks with one sheet and with two."""
+    typed = FRAME.assign(type=TYPES)
+    contents = []
+    for sheets in ({"A": FRAME}, {"A": typed}, {"A": typed, "B": FRAME}):
+        with pd.ExcelWriter(folder / "book.xlsx", engine="openpyxl") as writer:
+            for name, frame in sheets.items():
+                frame.to_excel(writer, sheet_name=name, index_label="id")
+        contents.append((folder / "book.xlsx").read_bytes())
+    return contents
+
+
+def change_workbook(content: bytes, rng: Rng) -> bytes:
+    """Change what is packed, mostly; else the file as it is."""
+    try:
+        return member_changed(content, rng) if rng.random() < 0.8 else flipped(content, rng)
+    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, RuntimeError, EOFError):  # of a kept file
+        return mutated(content, rng)
+
+
+def attempt_xlsx(content: bytes, rng: Rng, folder: Path) -> None:
+    """Read a workbook, or a sheet of it."""
+    path = folder / "input.xlsx"
+    path.write_bytes(content)
+    read(Path(f"{path}{choice(['', '', ':A', ':B'], rng)}"), **options(rng))
+
+
+def r_files(folder: Path) -> list[bytes]:
+    """Return files of R, not packed."""
+    import rdata
+
+    typed = FRAME.assign(type=TYPES)
+    rdata.write_rda(folder / "one.rda", {"x": typed}, compression=None)
+    rdata.write_rda(folder / "two.rda", {"a": FRAME, "b": typed}, compression=None)
+    rdata.write_rds(folder / "three.rds", X, compression=None)
+    return [(folder / name).read_bytes() for name in ("one.rda", "two.rda", "three.rds")]
+
+
+def attempt_rda(content: bytes, rng: Rng, folder: Path) -> None:
+    """Read a file of R, packed or not: the checksum of a packed one is right."""
+    path = folder / "input.rda"
+    path.write_bytes(gzip.compress(content) if rng.random() < 0.5 else content)
+    read(path, **options(rng, header=[None]), study_key=choice([None, None, "type"], rng))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -222,9 +361,12 @@ def _toml(value: Any) -> str:
 
 
 TARGETS = (
-    Target("csv", 4000, 400, texts, attempt_text),
-    Target("geo", 2000, 200, series, attempt_text),
+    file_target("csv", (4000, 400), texts, mutated, attempt_text),
+    file_target("geo", (2000, 200), series, mutated, attempt_text),
+    file_target("parquet", (2000, 150), parquets, change_some_bits, attempt_parquet),
+    file_target("h5ad", (2000, 60), cells, flipped, attempt_h5ad),
+    file_target("zarr", (1000, 30), stores, member_changed, attempt_zarr),
+    file_target("xlsx", (2000, 100), workbooks, change_workbook, attempt_xlsx),
+    file_target("rda", (2000, 100), r_files, change_some_bits, attempt_rda),
     Target("toml", 600, 40, configurations, attempt_toml),
-    Target("parquet", 2000, 150, parquets, attempt_parquet),
-    Target("h5ad", 2000, 60, cells, attempt_h5ad),
 )

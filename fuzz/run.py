@@ -1,8 +1,10 @@
 """Run the targets, each in processes of its own, and print what was tried and what survived.
 
-python -m fuzz.run                              all cases
-python -m fuzz.run --quick                      a part of them, as CI does
-python -m fuzz.run --target csv --case 17       one case again
+python -m fuzz.run                              all cases, on a corpus of files in fuzz/corpus that grows
+python -m fuzz.run --seed 7                     others
+python -m fuzz.run --quick                      a part of them, without the corpus, as CI does
+python -m fuzz.run --target csv --case 17       one case again, without the corpus
+python -m fuzz.run --target csv --file FILE     one file again, of the corpus
 """
 
 from __future__ import annotations
@@ -16,17 +18,22 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
 from fuzz import calls, readers, saved
-from fuzz.target import Target
+from fuzz.corpus import CORPUS
+from fuzz.target import Target, outcome_of
 
 TARGETS = {target.name: target for module in (readers, calls, saved) for target in module.TARGETS}
 
 START_SECONDS = 120  # for a process to import the library and prepare its inputs
 
 AT_MOST_SHOWN = 20  # failures of a target
+
+BEGIN, END = "<!-- fuzz: begin -->", "<!-- fuzz: end -->"  # of the table on the page
 
 GOOD = ("read", "refused")
 
@@ -39,11 +46,20 @@ class Failure(NamedTuple):
     problem: str
 
 
-def outcomes(target: Target, seed: int, first: int, last: int) -> Iterator[tuple[int, str]]:
+class Outcome(NamedTuple):
+    """How a case ended, how long it took, and the most memory that its process had used by then."""
+
+    said: str
+    seconds: float
+    megabytes: int = 0
+
+
+def outcomes(target: Target, seed: int, first: int, last: int, *, keep: bool = False) -> Iterator[tuple[int, Outcome]]:
     """Run cases; after a crash or a hang, go on behind it in another process."""
     while first < last:
         with tempfile.TemporaryDirectory() as folder:
-            command = [sys.executable, "-m", "fuzz.worker", target.name, str(seed), str(first), str(last), folder]
+            numbers = [str(number) for number in (seed, first, last)]
+            command = [sys.executable, "-m", "fuzz.worker", target.name, *numbers, folder, *["keep"] * keep]
             with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
                 try:
                     for outcome in _answers(process, target.seconds):
@@ -53,56 +69,72 @@ def outcomes(target: Target, seed: int, first: int, last: int) -> Iterator[tuple
                     process.kill()
 
 
-def _answers(process: subprocess.Popen[bytes], seconds: int) -> Iterator[str]:
+def _answers(process: subprocess.Popen[bytes], seconds: int) -> Iterator[Outcome]:
     """Return the answers of a process; the last may be that it crashed or hung."""
     assert process.stdout is not None
     pending, is_ready = b"", False
     with selectors.DefaultSelector() as selector:
         selector.register(process.stdout, selectors.EVENT_READ)
-        limit = time.monotonic() + START_SECONDS
+        begin, allowed = time.monotonic(), START_SECONDS
         while True:
-            if not selector.select(max(0.0, limit - time.monotonic())):
-                yield f"hang: no answer within {seconds if is_ready else START_SECONDS} seconds"
+            if not selector.select(max(0.0, begin + allowed - time.monotonic())):
+                yield Outcome(f"hang: no answer within {allowed} seconds", allowed)
                 return
             block = os.read(process.stdout.fileno(), 2**16)
             if not block:
                 if code := process.wait():
-                    yield f"crash: exit code {code}"
+                    yield Outcome(f"crash: exit code {code}", time.monotonic() - begin)
                 return
             *lines, pending = (pending + block).split(b"\n")
             for line in lines:
-                limit = time.monotonic() + seconds
                 if is_ready:
-                    yield json.loads(line)
-                is_ready = True
+                    said, megabytes = json.loads(line)
+                    yield Outcome(said, time.monotonic() - begin, megabytes)
+                is_ready, begin, allowed = True, time.monotonic(), seconds
 
 
-def run(targets: list[Target], seed: int, *, quick: bool, case: int | None = None) -> list[Failure]:
-    """Run targets, and print a line for each."""
+HEAD = ("target", "tried", "read", "refused", "failed", "kept", "seconds", "slowest", "MB")
+
+
+def run(
+    targets: list[Target], seed: int, *, quick: bool, case: int | None = None
+) -> tuple[list[list[str]], list[Failure]]:
+    """Run targets, and print a line for each; return these lines, and what failed."""
     failures: list[Failure] = []
-    print(f"{'target':<12} {'tried':>7} {'survived':>9} {'read':>7} {'refused':>8} {'seconds':>8}   seed {seed}")
+    rows = []
+    print(_line(HEAD), f"  seed {seed}")
+    keep = not quick and case is None
     for target in targets:
-        begin = time.monotonic()
+        begin, before = time.monotonic(), _n_kept(target)
         first, last = (0, target.n_quick if quick else target.n_cases) if case is None else (case, case + 1)
         counts: Counter[str] = Counter()
         bad: list[Failure] = []
-        for number, outcome in outcomes(target, seed, first, last):
-            counts[outcome if outcome in GOOD else "failed"] += 1
-            if outcome not in GOOD:
-                bad.append(Failure(target.name, number, outcome))
-        n_survived = counts["read"] + counts["refused"]
-        print(
-            f"{target.name:<12} {counts.total():>7,} {n_survived:>9,} {counts['read']:>7,} {counts['refused']:>8,} "
-            f"{time.monotonic() - begin:>8.0f}",
-            flush=True,
-        )
+        slowest, megabytes = 0.0, 0
+        for number, outcome in outcomes(target, seed, first, last, keep=keep):
+            counts[outcome.said if outcome.said in GOOD else "failed"] += 1
+            slowest, megabytes = max(slowest, outcome.seconds), max(megabytes, outcome.megabytes)
+            if outcome.said not in GOOD:
+                bad.append(Failure(target.name, number, outcome.said))
+        numbers = [counts.total(), counts["read"], counts["refused"], counts["failed"], _n_kept(target) - before]
+        seconds = f"{time.monotonic() - begin:.0f}"
+        rows.append([target.name, *(f"{n:,}" for n in numbers), seconds, f"{slowest:.1f}", f"{megabytes:,}"])
+        print(_line(rows[-1]), flush=True)
         for failure in bad[:AT_MOST_SHOWN]:
-            print(
-                f"  {failure.problem}\n"
-                f"    python -m fuzz.run --target {target.name} --seed {seed} --case {failure.case}"
-            )
+            again = f"--seed {seed} --case {failure.case}"
+            if keep and target.attempt_file:
+                again = f"--file {CORPUS / target.name}/failed-…"
+            print(f"  {failure.problem}\n    python -m fuzz.run --target {target.name} {again}")
         failures += bad
-    return failures
+    return rows, failures
+
+
+def _line(cells: Sequence[str]) -> str:
+    name, *numbers = cells
+    return f"{name:<12} " + " ".join(f"{number:>8}" for number in numbers)
+
+
+def _n_kept(target: Target) -> int:
+    return len(list((CORPUS / target.name).glob("new-*")))
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -112,11 +144,37 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--target", action="append", choices=sorted(TARGETS), help="may be repeated; default: all")
     parser.add_argument("--case", type=int, help="one case alone")
+    parser.add_argument("--file", type=Path, help="one file alone")
+    parser.add_argument("--write", type=Path, metavar="PAGE", help="write the table to a page, too")
     chosen = parser.parse_args(arguments)
     targets = [TARGETS[name] for name in chosen.target or TARGETS]
-    failures = run(targets, chosen.seed, quick=chosen.quick, case=chosen.case)
+    if chosen.file:
+        return read_again(targets[0], chosen.file)
+    rows, failures = run(targets, chosen.seed, quick=chosen.quick, case=chosen.case)
     print(f"{len(failures)} failed" if failures else "all survived")
+    if chosen.write:
+        write_page(chosen.write, rows, chosen.seed)
     return 1 if failures else 0
+
+
+def read_again(target: Target, path: Path) -> int:
+    """Read one file, and print how that ends."""
+    assert target.attempt_file is not None, "this target reads no files"
+    content = path.read_bytes()
+    with tempfile.TemporaryDirectory() as folder:
+        said = outcome_of(partial(target.attempt_file, content, Path(folder)))
+    print(said)
+    return int(said not in GOOD)
+
+
+def write_page(page: Path, rows: Sequence[Sequence[str]], seed: int) -> None:
+    """Replace the table between the marks of a page."""
+    before, _, rest = page.read_text().partition(BEGIN)
+    _, _, after = rest.partition(END)
+    total = sum(int(row[1].replace(",", "")) for row in rows)
+    lines = [" | ".join(cells) for cells in (HEAD, ["---"] * len(HEAD), *rows)]
+    table = "\n".join(f"| {line} |" for line in lines)
+    page.write_text(f"{before}{BEGIN}\n{total:,} inputs, seed {seed}.\n\n{table}\n{END}{after}")
 
 
 if __name__ == "__main__":

@@ -47,7 +47,9 @@ def attempt_saved(rng: Rng, folder: Path, contents: list[bytes]) -> None:
     path.write_bytes(choice(ways, rng)(content, rng))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        cr.load(path)
+        result = cr.load(path)
+        if hasattr(result, "to_frame"):
+            result.to_frame()
 
 
 def _rewritten(content: bytes, rng: Rng) -> bytes:

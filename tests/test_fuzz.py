@@ -12,10 +12,13 @@ import pytest
 from fuzz import run as program
 from fuzz.mutation import flipped, mutated
 from fuzz.run import TARGETS
-from fuzz.target import Target
+from fuzz.target import Target, outcome_of
 
+import clustrep as cr
 from clustrep.errors import DataError
 
+FILES = ("csv", "geo", "parquet", "h5ad", "zarr", "xlsx", "rda")
+GOOD, SILENT = b"id,a\nx,1.5\ny,2.5\n", b"id,a\nx,1.5\ny,9.5\n"
 ROOT = Path(program.__file__).parent.parent
 PLANTED = """
 import os, sys, time
@@ -56,13 +59,13 @@ def planted(monkeypatch):
 
 
 def test_what_does_not_survive_is_told_and_the_rest_is_tried(planted, capsys):
-    failures = program.run([planted], seed=3, quick=False)
+    _, failures = program.run([planted], seed=3, quick=False)
     assert [failure.case for failure in failures] == [2, 3, 4]
     assert failures[0].problem.startswith("KeyError: ")
     assert failures[1].problem == "crash: exit code -6"
     assert failures[2].problem == "hang: no answer within 2 seconds"
     lines = capsys.readouterr().out.splitlines()
-    assert lines[1].split()[:5] == ["planted", "6", "3", "2", "1"]  # tried, survived, read, refused
+    assert lines[1].split()[:5] == ["planted", "6", "2", "1", "3"]  # tried, read, refused, failed
     assert "    python -m fuzz.run --target planted --seed 3 --case 2" in lines
 
 
@@ -78,7 +81,7 @@ def test_a_case_follows_from_seed_target_and_number_alone():
 
 
 def test_every_kind_of_input_has_a_target():
-    assert set(TARGETS) == {"csv", "geo", "toml", "parquet", "h5ad", "arrays", "clusterers", "saved"}
+    assert set(TARGETS) == {*FILES, "toml", "arrays", "clusterers", "saved"}
     assert all(0 < target.n_quick < target.n_cases for target in TARGETS.values())
     assert TARGETS["h5ad"].n_cases >= 2000
 
@@ -89,6 +92,30 @@ def test_cases_survive(name, tmp_path):
     shared = target.prepare(tmp_path)
     told = {target.outcome(7, case, tmp_path, shared) for case in range(10)}
     assert told <= {"read", "refused"}
+
+
+def test_what_reaches_something_new_is_kept_and_changed_later(tmp_path, monkeypatch):
+    monkeypatch.setattr("fuzz.readers.CORPUS", tmp_path / "corpus")
+    target = TARGETS["csv"]
+    corpus = target.shared(tmp_path, keep=True)
+    n_seeds = len(corpus.contents)
+    for case in range(30):
+        target.outcome(7, case, tmp_path, corpus)
+    kept = list((tmp_path / "corpus" / "csv").glob("new-*"))
+    assert 0 < len(kept) == len(corpus.contents) - n_seeds < 30
+    again = target.shared(tmp_path, keep=True)
+    assert len(again.contents) == len(corpus.contents)
+    content = kept[0].read_bytes()
+    ends = {outcome_of(lambda: target.attempt_file(content, tmp_path)) for _ in range(3)}
+    assert len(ends) == 1
+    assert ends <= {"read", "refused"}
+
+
+def test_a_number_that_is_not_in_the_file_is_a_failure(tmp_path, monkeypatch):
+    monkeypatch.setattr("fuzz.readers.read", lambda path, **settings: cr.Studies({"a": [[1.5], [2.5]]}))
+    ends = [outcome_of(lambda text=text: TARGETS["csv"].attempt_file(text, tmp_path)) for text in (GOOD, SILENT)]
+    assert ends[0] == "read"
+    assert "numbers not in the file" in ends[1]
 
 
 def test_errors_of_the_library_are_refusals_and_no_others(tmp_path):

@@ -155,13 +155,13 @@ def check_names_differ(names: Sequence[str], what: str, *, parameter: str) -> No
         raise ParameterError(sentence, parameter=parameter)
 
 
-def check_features(features: object) -> tuple[str, ...]:
-    """Check names of features to keep: at least one, each once."""
+def check_features(features: object, parameter: str = "features") -> tuple[str, ...]:
+    """Check names of features: at least one, each once."""
     if isinstance(features, str) or not isinstance(features, Iterable) or not (names := tuple(features)):
-        raise invalid("features", "a sequence of at least one feature name", features)
+        raise invalid(parameter, "a sequence of at least one feature name", features)
     if not all(isinstance(name, str) for name in names):
-        raise invalid("features", "names", names)
-    check_names_differ(names, "feature", parameter="features")
+        raise invalid(parameter, "names", names)
+    check_names_differ(names, "feature", parameter=parameter)
     return names
 
 
@@ -264,6 +264,7 @@ def as_table(values: Any, subject: str) -> tuple[pd.DataFrame, bool, bool]:
     >>> frame.index.tolist(), features_are_named, samples_are_named
     (['1', '2'], False, False)
     """
+    values = as_frame(values)
     if isinstance(values, pd.DataFrame):
         frame = values.copy(deep=False)  # only its names are changed; `check_numbers` copies the values
         named_columns, named_rows = not is_default(frame.columns), not is_default(frame.index)
@@ -279,6 +280,24 @@ def as_table(values: Any, subject: str) -> tuple[pd.DataFrame, bool, bool]:
     rows = [str(name) for name in frame.index] if named_rows else numbered(frame.shape[0])
     frame.index = pd.Index(rows, dtype=object)
     return frame, named_columns, named_rows
+
+
+def as_frame(values: Any) -> Any:
+    """Take a table of AnnData, polars or pyarrow as a frame; anything else is returned as it is.
+
+    The last two name no rows: a first column of texts that are all different does.
+    """
+    if hasattr(values, "obs_names") and hasattr(values, "to_df"):
+        return values.to_df()
+    if isinstance(values, pd.Series) or not hasattr(values, "to_pandas"):
+        return values
+    try:
+        frame = values.to_pandas()
+    except ImportError as error:  # polars needs pyarrow
+        raise DataError(f"A table of {type(values).__module__.split('.')[0]} can't be converted: {error}.") from None
+    first = frame.iloc[:, 0] if frame.ndim == 2 and frame.shape[1] else pd.Series(dtype=float)
+    are_names = len(first) > 0 and not pd.api.types.is_numeric_dtype(first.dtype) and first.is_unique
+    return frame.set_index(frame.columns[0]) if are_names and is_default(frame.index) else frame
 
 
 @lru_cache(maxsize=2)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from functools import partial
+import inspect
+import re
+from functools import cache, partial
 from os import PathLike
 from typing import Any
 
@@ -65,6 +67,11 @@ VALUES: dict[str, tuple[type, ...]] = {
     "Provenance": (Provenance,),
 }
 
+LOOKED_AT = 2**22  # bytes
+
+# The line of an attribute in a docstring: its names, and the shape of an array.
+SHAPE = re.compile(r"^(\w+(?:, \w+)*) : [^\n(]*array[^\n(]*\(([^()\n]*)\)", re.MULTILINE)
+
 
 def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Any:
     """Read a result that `save` wrote.
@@ -105,7 +112,17 @@ def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Any:
     """
     if max_bytes is not None:
         check_integer(max_bytes, "max_bytes")
-    return _result_of(load_fields(path, partial(_check_fields, path), max_bytes))
+    try:
+        result = _result_of(load_fields(path, partial(_check_fields, path), max_bytes))
+        # What is put together by hand may have numbers that refer to nothing; looking at large results takes long.
+        if sum(getattr(value, "nbytes", 0) for value in vars(result).values()) < LOOKED_AT:
+            repr(result)
+            getattr(result, "to_frame", str)()
+    except DataError:
+        raise
+    except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError) as error:
+        raise DataError(f"{path} is damaged ({type(error).__name__}): run it again.") from None
+    return result
 
 
 def _check_fields(path: str | PathLike[str], fields: Fields) -> None:
@@ -115,16 +132,46 @@ def _check_fields(path: str | PathLike[str], fields: Fields) -> None:
             f"{path} holds a result of kind {fields.kind!r}; this version reads {', '.join(RESULTS)}: update clustrep."
         )
     public = {field.name: field for field in dataclasses.fields(RESULTS[fields.kind]) if field.name[0] != "_"}
-    added = {name for name, field in public.items() if field.default is not dataclasses.MISSING}  # since older versions
+    added = {name for name, field in public.items() if _has_default(field)}  # since older versions
     if not set(public) - added <= set(fields.values) <= set(public):
         differing = sorted(set(fields.values) ^ set(public))
         raise DataError(f"{path} is damaged: these fields are missing or unknown: {listing(differing)}. Run it again.")
+    sizes: dict[str, int] = {}
+    for name, dimensions in shapes_of(RESULTS[fields.kind]).items():
+        shape = value.shape if isinstance(value := fields.values.get(name), Declared) else None
+        of_dimensions = zip(dimensions, shape or (), strict=False)
+        if (
+            shape is not None
+            and (any(shape) or len(shape) == 1)
+            and (len(shape) != len(dimensions) or any(sizes.setdefault(each, n) != n for each, n in of_dimensions))
+        ):
+            raise DataError(f"{path} is damaged: its {name} has the shape {shape}: run it again.")
     for name, value in fields.values.items():
         if not _fits(value, str(public[name].type)):
             raise DataError(f"{path} is damaged: its {name} is not of the type {public[name].type}: run it again.")
         for part in value if type(value) is tuple else (value,):
             if isinstance(part, Fields):
                 _check_fields(path, part)
+
+
+def _has_default(field: dataclasses.Field[Any]) -> bool:
+    return not (field.default is field.default_factory is dataclasses.MISSING)
+
+
+@cache
+def shapes_of(kind: type) -> dict[str, list[str]]:
+    """Return the shapes of a result's arrays as its docstring gives them; none where Python was told to drop it.
+
+    Examples
+    --------
+    >>> shapes_of(RESULTS["Findings"])["status"]
+    ['n_clusters', 'n_studies']
+    """
+    found: dict[str, list[str]] = {}
+    for names, shape in SHAPE.findall(inspect.getdoc(kind) or ""):
+        dimensions = [dimension.strip() for dimension in shape.split(",") if dimension.strip()]
+        found |= {name: dimensions for name in names.split(", ") if all(each.isidentifier() for each in dimensions)}
+    return found
 
 
 def _fits(value: Any, annotation: str) -> bool:

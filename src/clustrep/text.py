@@ -235,7 +235,8 @@ def not_numeric(columns: Mapping[str, Texts], samples: Sequence[str], subject: s
     elif may_have_label:
         advice = (
             f"Leave columns of text out, or use {argument('label', next(iter(whole)))} if that is the samples' known "
-            f"class. {argument('gower', True)} takes categories, for Gower's distance."
+            f"class, {argument('study_key', next(iter(whole)))} if it names their study. {argument('gower', True)} "
+            "takes categories, for Gower's distance."
         )
     advice = _number_advice(examined) or advice
     return f"{subject} has {plural(len(whole), 'non-numeric column')}: {listing(examples, 3)}. {advice}"

@@ -104,6 +104,7 @@ recursive = true
 groups = "donor"
 impute = "mean"
 gower = true
+categorical = ["sex"]
 json = true
 quiet = true
 """
@@ -147,6 +148,7 @@ def test_every_option_can_be_given_in_a_file(folder, chosen):
         "recursive": True,
         "groups": "donor",
         "impute": "mean",
+        "categorical": ("sex",),
         "gower": True,
         "embedding": "tsne",
         "figures": ("svg", "pdf"),

@@ -91,7 +91,7 @@ in_h5ad("turned", h5ad(), ("--transpose",), code=USAGE)
 in_h5ad("header claimed", h5ad(), ("--header",), code=USAGE)
 in_h5ad("two studies for one", h5ad(), command="stability", code=USAGE)
 usage("h5ad without a column", files={"cells.h5ad": h5ad()}, line=("local", "cells.h5ad"))
-usage("--study-key without h5ad", "--study-key", "donor")
+case("a study column that no table has", {}, ("--study-key", "donor"))
 usage("--rep without h5ad", "--rep", "X_pca")
 
 # ---------------------------------------------------------------------------------------------------------------------

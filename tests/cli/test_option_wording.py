@@ -88,7 +88,10 @@ def test_what_the_user_wrote_stays(written):
             lambda folder: cr.Studies.read("alpha.csv", rep="x"),
             "--rep 'x' is for h5ad files and Zarr stores, and there",
         ),
-        (lambda folder: cr.Studies.read("alpha.csv"), "or use --label 'subtype' if that is the samples' known class."),
+        (
+            lambda folder: cr.Studies.read("alpha.csv"),
+            "or use --label 'subtype' if that is the samples' known class, --study-key",
+        ),
         (
             lambda folder: cr.stability.cluster_test([[0.0], [1.0], [3.0]], n_resamples=0),
             "--resamples must be a positive integer, got 0.",

@@ -177,6 +177,10 @@ def test_codes(rng):
     assert (note.study, note.kind) == ("all studies", "codes")
     assert "'2' (0, 1)" in note.sentence
     assert "'4' (1, 2, 3, 4)" in note.sentence
+    assert "categorical=['2', '4']" in note.remedy
+    (note,) = notes(tables, gower=True)  # where they are divided by their range
+    assert "categorical=['2', '4']" in note.remedy
+    assert notes(tables, categorical=["2", "4"]) == ()
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -199,7 +203,9 @@ def test_the_same_samples_under_other_names(rng, p):
 
 
 @pytest.mark.parametrize("p", [7, 200])
-@pytest.mark.parametrize("change", [lambda X: np.round(X, 3), lambda X: X + 1e-3, lambda X: 2 * X + 5])
+@pytest.mark.parametrize(
+    "change", [lambda X: np.round(X, 3), lambda X: X + 1e-3, lambda X: 2 * X + 5, lambda X: X * (1 + 2**-52)]
+)
 def test_a_study_again_in_another_order(rng, p, change):
     """Also after it was rounded, or processed otherwise."""
     tables = gaussians(rng, p=p)

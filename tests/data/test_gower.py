@@ -123,6 +123,25 @@ def test_files_with_categories_on_the_command_line(tmp_path, monkeypatch):
     assert analysis.comparison.estimate.min() == 1.0
 
 
+def test_codes_of_categories_are_named_and_taken_as_categories(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for seed in (1, 2):
+        rng = np.random.default_rng(seed)
+        codes = {"sex": rng.integers(0, 2, 40), "pain": rng.integers(1, 5, 40), "age": rng.normal(60, 9, 40)}
+        pd.DataFrame(codes).to_csv(f"{seed}.csv", index=False)
+    options = "--categorical sex --categorical pain"
+    assert options in invoke("inspect", "1.csv", "2.csv").stdout
+    assert options in invoke("inspect", "1.csv", "2.csv", "--gower").stdout
+    taken = invoke("inspect", "1.csv", "2.csv", *options.split()).stdout
+    assert "7 shared features" in taken
+    assert "look at this" not in taken
+    studies = cr.Studies.read("1.csv", "2.csv", categorical=["sex", "pain"])
+    assert {"sex=0", "sex=1", "pain=4", "age"} <= set(studies.features)
+    with pytest.raises(ParameterError) as caught:
+        cr.Studies.read("1.csv", "2.csv", categorical=["sx"])
+    assert caught.value.parameter == "categorical"
+
+
 def test_studies_that_share_no_column_are_refused():
     with refused(DataError):
         gower_coded({"a": pd.DataFrame({"x": [1.0]}), "b": pd.DataFrame({"y": [1.0]})})

@@ -10,7 +10,7 @@ from clustrep.agreement.contingency import Noise
 from clustrep.algorithms.comparison import Comparison
 from clustrep.algorithms.replicability import check_several, run_comparison, score_plan
 from clustrep.checks import check_n_clusters
-from clustrep.data.studies import StudiesLike, as_studies
+from clustrep.data.studies import Studies, StudiesLike, as_studies
 from clustrep.errors import ParameterError
 from clustrep.execution.checkpoints import checkpointing
 from clustrep.execution.seeds import Rng
@@ -102,6 +102,7 @@ def compare(
     configurations = configurations_to_compare(clusterers, n_clusters, param_grid)
     allow_missing = all(takes_missing(each.clusterer) for each in configurations)
     checked = check_several(as_studies(studies, allow_missing=allow_missing))
+    check_enough_samples(configurations, checked)
     source = Source.of(resampling_for(resampling, tuple(checked.values())), rng, n_landmarks)
     plan = score_plan(checked, configurations, source, n_resamples, agreement, noise, diagonal=diagonal)
     with checkpointing(lambda: manifest_of(source, tuple(checked.values()), configurations, **plan.choices), rng):
@@ -123,6 +124,18 @@ def configurations_to_compare(clusterers: Any, n_clusters: Any, param_grid: Any 
         has_number = n_clusters_parameter(clusterer) is not None
         configurations += configurations_of(name, clusterer, numbers if has_number else None)
     return tuple(configurations)
+
+
+def check_enough_samples(configurations: Sequence[Configuration], studies: Studies) -> None:
+    """Refuse more clusters than a study has samples: every resample of it would fail."""
+    largest = max((each.n_clusters or 0 for each in configurations), default=0)
+    smallest = min(studies.values(), key=len)
+    if largest > len(smallest):
+        raise ParameterError(
+            f"n_clusters must be at most the number of samples of every study, got {largest:,}: {smallest.name} has "
+            f"{len(smallest):,} samples.",
+            parameter="n_clusters",
+        )
 
 
 def _named(clusterers: Any) -> Mapping[str, Clusterer]:

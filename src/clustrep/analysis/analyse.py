@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from clustrep.agreement.agreements import AgreementSpec, resolve_agreements
 from clustrep.agreement.contingency import RULES, Noise
 from clustrep.algorithms.choice import Candidate, Choice
-from clustrep.algorithms.compare import configurations_to_compare
+from clustrep.algorithms.compare import check_enough_samples, configurations_to_compare
 from clustrep.algorithms.local import local_replicability
 from clustrep.algorithms.local_scores import LocalReplicability
 from clustrep.algorithms.replicability import ScorePlan, check_several, run_comparison, score_plan
+from clustrep.analysis.alternatives import alternatives_of
 from clustrep.analysis.headline import Preliminary
 from clustrep.analysis.result import Analysis, place_samples
 from clustrep.checks import UNKNOWN, check_choice, check_flag, check_integer, check_known
@@ -80,6 +81,9 @@ class RunOptions:
     recursive : bool, default=False
         Whether every separated cluster is split again by the same clusterers, and tested again: `Analysis.tree`. The
         chance of any false split in the whole tree is controlled; see the notes of `analyse`.
+    alternatives : bool, default=False
+        Whether findings are computed again with other scalings, and with a narrower and a wider range of numbers of
+        clusters: `Analysis.alternatives`. A verdict that depends on these is said to be sensitive.
 
     See Also
     --------
@@ -101,11 +105,13 @@ class RunOptions:
     null: str | Sampler = UNIMODAL
     n_landmarks: int | None = None
     recursive: bool = False
+    alternatives: bool = False
 
     def __post_init__(self) -> None:
         check_choice(self.noise, "noise", RULES)
         check_null(self.null)
         check_flag(self.recursive, "recursive")
+        check_flag(self.alternatives, "alternatives")
 
 
 def analyse(
@@ -199,6 +205,7 @@ def analyse(
     configurations = configurations_to_compare(clusterers, n_clusters, param_grid)
     allow_missing = all(takes_missing(each.clusterer) for each in configurations)
     read = as_studies(studies, allow_missing=allow_missing)
+    check_enough_samples(configurations, read)
     if not isinstance(options, RunOptions):
         raise ParameterError(f"options must be RunOptions(...), got {options!r}.", parameter="options")
     if n_null != 0:
@@ -247,6 +254,9 @@ def analyse(
             start = replace(start, annotations=annotations_of(start.findings, None, known=labels))
         if options.recursive and start.verdict == SEPARATED and len(given) > 1:
             start = replace(start, tree=steps.tree(start.findings))
+        if options.alternatives:
+            again = alternatives_of(read, clusterers, configurations, param_grid, scale, source.rerun(), n_jobs)
+            start = replace(start, alternatives=again)
         return _followed(start, steps, followed, decisive)
 
 

@@ -5,7 +5,7 @@ First the verdict, then how sure it is, then the reason, then what to do next.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -99,6 +99,33 @@ def _largest_reached(findings: Findings, choice: Choice, focus: Candidate | None
     elif findings.verdict == CONTINUOUS and focus is not None:
         answer = focus.n_clusters
     return max(tried) if answer is not None and answer >= max(tried) else None
+
+
+def sensitivity_sentence(findings: Findings, alternatives: Mapping[str, int]) -> tuple[bool, str]:
+    """Say under which alternatives the decision is another one; also return whether there is one.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> separated = SimpleNamespace(verdict="separated", n_clusters=3)
+    >>> sensitivity_sentence(separated, {"scale=study": 3, "k = 2 to 4": 2})
+    (False, 'Clusters are also separated with scale=study, k = 2 to 4 (2 clusters).')
+    >>> sensitivity_sentence(separated, {"scale=study": 1, "k = 2 to 4": 3})
+    (True, 'The verdict is sensitive: no clusters are separated with scale=study, but with k = 2 to 4.')
+    """
+    is_separated = findings.verdict == SEPARATED
+    names = {
+        name: f"{name} ({plural(n, 'cluster')})" if 1 < n != findings.n_clusters else name
+        for name, n in alternatives.items()
+    }
+    same = [names[name] for name, n in alternatives.items() if (n > 1) == is_separated]
+    other = [names[name] for name, n in alternatives.items() if (n > 1) != is_separated]
+    if not other:
+        words = "Clusters are also separated with {}." if is_separated else "With {}, no clusters are separated either."
+        return False, words.format(listing(same)) if same else ""
+    words = "no clusters are separated with {}{}." if is_separated else "clusters are separated with {}{}."
+    contrast = f", {'but' if is_separated else 'not'} with {listing(same)}" if same else ""
+    return True, f"The verdict is sensitive: {words.format(listing(other), contrast)}"
 
 
 def headline_of_findings(findings: Findings) -> tuple[Said, ...]:

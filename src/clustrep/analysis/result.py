@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from clustrep.algorithms.choice import Candidate, Choice, obstacle_to
 from clustrep.algorithms.comparison import Comparison
 from clustrep.algorithms.local_scores import LocalReplicability
 from clustrep.algorithms.pairwise import Replicability
-from clustrep.analysis.headline import Said, headline_of
+from clustrep.analysis.headline import CAUTION, NEXT, SURE, Said, headline_of, sensitivity_sentence
 from clustrep.cached import cached_property
 from clustrep.checks import check_choice, check_known
 from clustrep.data.values import completed
@@ -67,6 +67,9 @@ class Analysis(Saved):
         without local scores, or with a single number of clusters.
     annotations : Annotations or None
         The clusters beside known labels, and beside all that `annotated` was given; None where nothing is known.
+    alternatives : dict of str to int
+        How many separated clusters there are with other scalings and numbers of clusters, 1 without any; empty where
+        these were not tried.
     embedded : Comparison or None
         The same configurations in an embedding that is learned on every training study alone, where the analysis is of
         one embedding of all studies together: the page shows both scores. See `Report`.
@@ -89,6 +92,7 @@ class Analysis(Saved):
     embedded: Comparison | None = None
     clustering_tree: ClusteringTree | None = None
     annotations: Annotations | None = None
+    alternatives: dict[str, int] = field(default_factory=dict)
     _studies: Studies | None = None
 
     @property
@@ -133,7 +137,11 @@ class Analysis(Saved):
         heterogeneity = float("nan") if pairs is None else pairs.heterogeneity
         obstacle = obstacle_to(self.comparison, self.focus)
         annotated = () if self.annotations is None else self.annotations.sentences
-        return headline_of(self.findings, self.choice, obstacle, heterogeneity, annotated)
+        said = headline_of(self.findings, self.choice, obstacle, heterogeneity, annotated)
+        is_sensitive, sentence = sensitivity_sentence(self.findings, self.alternatives)
+        more = [Said(CAUTION if is_sensitive else SURE, sentence)] if sentence else []
+        place = len(said) - (said[-1].kind == NEXT)
+        return (*said[:place], *more, *said[place:])
 
     @cached_property
     def replicability(self) -> Replicability | None:

@@ -24,6 +24,7 @@ from clustrep.cli.clusterer_names import (
 from clustrep.cli.config_file import warn_of_changes
 from clustrep.cli.console import BAD_DATA, USAGE, Failure, exit_if_failed, progress_told, write_message
 from clustrep.cli.input_files import (
+    is_gower,
     read_annotations,
     read_studies,
     read_unscaled,
@@ -47,8 +48,9 @@ from clustrep.cli.output import (
     write_output,
 )
 from clustrep.data.values import AUTO
-from clustrep.errors import DataError, OtherRun
+from clustrep.errors import DataError, MachineWarning, OtherRun, warn
 from clustrep.files.folders import STATE, claimed
+from clustrep.text import argument
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 ANNOTATED = "annotated.h5ad"
 MULTIQC = "clustrep_mqc.json"
+MANY_NUMBERS = 30  # of clusters: a warning says what they cost
 
 
 @click.command(short_help="Which clusters there are, in which studies, and how sure that is.")
@@ -93,7 +96,7 @@ def run(ctx: click.Context, /, **settings: Any) -> None:
         raise click.UsageError("--write-h5ad needs one h5ad file that holds all studies, with --study-key.")
     if settings["write_h5ad"] and settings["no_samples"]:
         raise click.UsageError("--write-h5ad and --no-samples exclude each other.")
-    settings["clusterer"] = settings["clusterer"] or (BY_GOWER if settings["gower"] else DEFAULT_CLUSTERERS)
+    settings["clusterer"] = settings["clusterer"] or (BY_GOWER if is_gower(settings) else DEFAULT_CLUSTERERS)
     if settings["shard"] is None:
         analyse_files(ctx, settings)
     else:
@@ -121,7 +124,7 @@ def local(ctx: click.Context, /, **settings: Any) -> None:
         raise click.UsageError("local follows one --clusterer with one --k; `clustrep run` compares several.")
     if len(settings["resolution"] or ()) > 1 or any(without_range(spec)[1] for spec in settings["clusterer"]):
         raise click.UsageError("local follows one value of a parameter; `clustrep run` compares several.")
-    settings["clusterer"] = settings["clusterer"] or (BY_GOWER if settings["gower"] else DEFAULT_CLUSTERERS)[:1]
+    settings["clusterer"] = settings["clusterer"] or (BY_GOWER if is_gower(settings) else DEFAULT_CLUSTERERS)[:1]
     analyse_files(ctx, settings, fewest=2)
 
 
@@ -194,6 +197,13 @@ def checked_clusterers(ctx: click.Context, settings: dict[str, Any]) -> dict[str
     for_all = {"resolution": settings["resolution"]} if settings["resolution"] else {}
     clusterers, settings["param_grid"] = ranged_clusterers_of(settings["clusterer"], for_all)
     need_k = needing_k(clusterers)
+    if need_k and len(numbers := settings["n_clusters"] or ()) > MANY_NUMBERS:
+        warn(
+            f"{argument('n_clusters', f'{min(numbers)}:{max(numbers)}')} has {len(numbers)} numbers of clusters, which "
+            f"take up to {sum(numbers) / sum(range(2, 9)):,.0f} times as long as 2:8 does. Try fewer, such as "
+            f"{','.join(map(str, numbers[:: len(numbers) // 8]))}.",
+            MachineWarning,
+        )
     if settings["n_clusters"] is None and need_k:
         raise click.UsageError(f"set the number of clusters that {need_k[0]} is to find with --k.")
     for name in [name for name in need_k if name in settings["param_grid"]]:
@@ -213,14 +223,15 @@ def checked_clusterers(ctx: click.Context, settings: dict[str, Any]) -> dict[str
 def analyse_files(ctx: click.Context, settings: dict[str, Any], *, fewest: int = 1) -> None:
     """Read studies, analyse them and write the results."""
     clusterers = checked_clusterers(ctx, settings)
-    studies = studies_to_analyse(settings)
+    unscaled = studies_to_analyse(settings)
+    studies = scaled_by(settings["scale"], unscaled)
     annotations = read_annotations(settings, studies)
     if fewest > 1:
         check_several_studies(settings, studies)
     if settings["embed"] and is_embedded(studies):
-        analysis = analyse_both(ctx, settings, clusterers, studies)
+        analysis = analyse_both(ctx, settings, clusterers, unscaled)
     else:
-        analysis = analyse_studies(ctx, settings, clusterers, studies)
+        analysis = analyse_studies(ctx, settings, clusterers, unscaled)
     if annotations is not None:
         analysis = analysis.annotated(annotations, survival=settings["survival"])
         analysis = replace(analysis, warnings=tuple(ctx.obj))
@@ -229,11 +240,11 @@ def analyse_files(ctx: click.Context, settings: dict[str, Any], *, fewest: int =
 
 
 def studies_to_analyse(settings: dict[str, Any]) -> Studies:
-    """Read studies, warn of problems in them, and scale them."""
+    """Read studies, and warn of problems in them."""
     unscaled = read_unscaled(settings)
     warn_of_one_study(settings)
     warn_of_notes(unscaled, settings["scale"])
-    return scaled_by(settings["scale"], unscaled)
+    return unscaled
 
 
 def is_embedded(studies: Studies) -> bool:
@@ -262,10 +273,11 @@ def analyse_both(
 def analyse_studies(
     ctx: click.Context, settings: dict[str, Any], clusterers: dict[str, Any], studies: Studies
 ) -> Analysis:
-    """Analyse studies as the options say: with --scale auto (`settings["scale"] == AUTO`) they are unscaled."""
+    """Analyse studies, which are not scaled, as the options say."""
     from clustrep import analyse
 
-    arguments = announced_arguments(ctx, settings, studies)
+    arguments = announced_arguments(ctx, settings, scaled_by(settings["scale"], studies))
+    arguments["scale"] = settings["scale"]
     clusterers = in_pipelines(clusterers, settings.get("impute"), settings["embed"])
     arguments["train"] = settings.get("train") or None
     with options.configured(settings, tell_changes()):
@@ -290,6 +302,9 @@ def announced_arguments(ctx: click.Context, settings: dict[str, Any], studies: S
     arguments["param_grid"] = settings["param_grid"] or None
     arguments["scale"] = AUTO if settings["scale"] == AUTO else "none"  # otherwise they are scaled by now
     seldom = {name: settings[name] for name in ("noise", "n_landmarks", "recursive")}
+    asked_for_one = settings["scale"] != AUTO and len(settings["n_clusters"] or ()) == 1
+    can_be_scaled = not is_gower(settings) and not is_embedded(studies)
+    seldom["alternatives"] = ctx.info_name == "run" and can_be_scaled and not asked_for_one
     if settings.get("groups"):
         seldom["resampling"] = resampling_for(None, tuple(studies.values()), settings["groups"])
     if settings["null"] == "none":
@@ -307,7 +322,7 @@ def compute_shard(ctx: click.Context, settings: dict[str, Any]) -> None:
     shard = Shard(*settings["shard"])
     settings["out"] = settings["out"].with_name(f"{settings['out'].name}-{shard.number}-of-{shard.of}")
     clusterers = checked_clusterers(ctx, settings)
-    studies = studies_to_analyse(settings)
+    studies = scaled_by(settings["scale"], studies_to_analyse(settings))
     if settings["embed"] and is_embedded(studies):
         raise click.UsageError("--shard computes one comparison: use --embed train with --rep X, or without --shard.")
     arguments = announced_arguments(ctx, settings, studies)
@@ -396,7 +411,7 @@ def continued(settings: dict[str, Any], function: Callable[..., T]) -> T:
         with config_context(checkpoint=folder):
             return function()
     except KeyboardInterrupt:
-        if holds_replicates(folder):
+        if holds_replicates(folder) and not settings["quiet"]:
             write_message(f"The same command resumes from the checkpoint in {settings['out']}.")
         raise
 

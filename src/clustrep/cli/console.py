@@ -231,8 +231,9 @@ def spelling(options: dict[str, click.Option], name: str, *values: object) -> st
     (value,) = values
     if value is False and f"no_{name}" in options:
         return options[f"no_{name}"].opts[0]
-    if isinstance(value, list) and f"{name}_only" in options:
-        return " ".join(f"{options[f'{name}_only'].opts[0]} {shlex.quote(item)}" for item in value)
+    repeated = next((key for key in (f"{name}_only", name) if key in options and options[key].multiple), "")
+    if isinstance(value, list) and repeated:
+        return " ".join(f"{options[repeated].opts[0]} {shlex.quote(item)}" for item in value)
     if name not in options:
         return f"{name}={value!r}"
     if options[name].is_flag:

@@ -79,7 +79,7 @@ def read_unscaled(settings: dict[str, Any]) -> Studies:
     from clustrep import Studies
     from clustrep.data.from_files import check_unscaled
 
-    if settings.get("gower", False):
+    if is_gower(settings):
         check_unscaled("none" if settings["scale"] == AUTO else settings["scale"], settings["normalise"])
     if settings["normalise"] == "none" and settings["target_sum"] is not None:
         raise click.UsageError("--target-sum is for --normalise log1p.")
@@ -96,7 +96,8 @@ def read_unscaled(settings: dict[str, Any]) -> Studies:
         probes=settings["probes"],
         groups=settings.get("groups"),
         allow_missing=settings.get("impute") is not None,
-        gower=settings.get("gower", False),
+        gower=is_gower(settings),
+        categorical=settings.get("categorical", ()),
         duplicates=settings["duplicates"],
     )
     counts = {"normalise": settings["normalise"], "target_sum": settings["target_sum"]}
@@ -148,6 +149,11 @@ def read_annotations(settings: dict[str, Any], studies: Studies) -> Any:
         in_order(table, studies.names, [len(each) for each in studies.values()], samples), settings["survival"]
     )
     return table
+
+
+def is_gower(settings: dict[str, Any]) -> bool:
+    """Whether columns are numbers and categories."""
+    return bool(settings.get("gower") or settings.get("categorical"))
 
 
 def label_of(settings: dict[str, Any]) -> Any:

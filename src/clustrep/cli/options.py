@@ -249,7 +249,13 @@ _how_to_read = several(
         help="Rows are features in the file of this study. May be repeated.",
     ),
     click.option("--header/--no-header", default=None, help="Whether the first line names the features."),
-    click.option("--study-key", "--study", metavar="COLUMN", help="h5ad, R: the column that names the study."),
+    click.option(
+        "--study-key",
+        "--study-column",
+        "--study",
+        metavar="COLUMN",
+        help="One file with several studies: the column that names the study.",
+    ),
     click.option("--rep", metavar="NAME", help="h5ad: X, a layer, or a representation such as X_pca."),
     click.option("--genes", metavar="COLUMN", help="Probes to genes: the column of genes, of R's objects or --map."),
     click.option(
@@ -349,11 +355,19 @@ units = click.option(
     help="The column of units to which samples belong, such as donor: whole units are resampled.",
 )
 
-gower = click.option(
-    "--gower",
-    is_flag=True,
-    help="Columns are numbers and categories, clustered by Gower's distance: average and complete linkage unless "
-    "--clusterer names others with metric=manhattan.",
+gower = several(
+    click.option(
+        "--gower",
+        is_flag=True,
+        help="Columns are numbers and categories, clustered by Gower's distance: average and complete linkage unless "
+        "--clusterer names others with metric=manhattan.",
+    ),
+    click.option(
+        "--categorical",
+        multiple=True,
+        metavar="COLUMN",
+        help="Numbers in this column are codes of categories; implies --gower. May be repeated.",
+    ),
 )
 
 impute = click.option(

@@ -98,10 +98,8 @@ def _no_shared_feature(features: NamesByStudy, samples: NamesByStudy, request: R
     for name, names in features.items():
         others = set().union(*(other for key, other in sets.items() if key != name))
         unshared = [feature for feature in names if feature not in others]
-        lines.append(
-            f"  {printable(name)}: {plural(len(names), 'feature')}, {len(unshared):,} in no other study: "
-            f"{listing(unshared, 4)}"
-        )
+        which = f"{len(unshared):,} in no other study: {listing(unshared, 4)}" if unshared else "each in another study"
+        lines.append(f"  {printable(name)}: {plural(len(names), 'feature')}, {which}")
     shown = lines[:10] + ([f"  and {len(lines) - 10} more studies"] if len(lines) > 10 else [])
     reason = _reason_for_no_shared_feature(features, samples, request)
     return DataError("\n".join([f"The studies have no feature in common{reason}", *shown]))

@@ -58,6 +58,9 @@ CODES, MEASURED = 6, 20
 # A study is a duplicate if at least this part of its samples, and at least this number, are in another.
 MOST_OF_STUDY, FEWEST_OF_STUDY = 0.5, 10
 
+# Differences of this part of a feature's largest value are rounding.
+SAME = 1e-9
+
 # More samples are not searched for near-duplicates, which takes time and memory in proportion to the square.
 MOST_SAMPLES = 12_000
 
@@ -420,20 +423,31 @@ def _codes(views: Sequence[_View]) -> Iterator[Weighted]:
     n_values = np.array([view.profile.n_values for view in views])  # (S, n_features)
     if not (n_values > MEASURED).any() or sum(len(view.X) for view in views) < SMALL:
         return
-    codes = []
+    codes = {}
     for j in np.flatnonzero((n_values <= CODES).all(axis=0)):
         feature = views[0].study.features[j]
         values = np.unique(np.concatenate([view.X[:, j] for view in views]))
         values = values[~np.isnan(values)]
-        if 2 <= len(values) <= CODES and (values == np.rint(values)).all() and "=" not in feature:
-            codes.append(f"{feature!r} ({', '.join(f'{value:g}' for value in values)})")
+        if 2 <= len(values) <= CODES and _are_evenly_spaced(values) and "=" not in feature:
+            codes[feature] = f"{feature!r} ({', '.join(f'{value:.3g}' for value in values)})"
     if codes:
         sentence = (
-            f"{plural(len(codes), 'feature')} with at most {CODES} values, all whole numbers, among measured ones: "
-            f"{listing(codes)}. Codes of categories have no distances."
+            f"{plural(len(codes), 'feature')} with at most {CODES} values, evenly spaced, among measured ones: "
+            f"{listing(codes.values())}. Codes of categories have no distances."
         )
-        advice = f"Write categories as words and use {argument('gower', True)}, or leave these features out."
+        advice = (
+            f"Use {argument('categorical', list(codes))} for Gower's distance, where these are categories, or leave "
+            "these features out."
+        )
         yield 0, Note(ALL, "codes", sentence, advice)
+
+
+def _are_evenly_spaced(values: FloatArray) -> bool:
+    """Whether values are whole numbers, or were before they were divided by their range."""
+    if (values == np.rint(values)).all():
+        return True
+    steps = np.outer(np.arange(2, 2 * CODES), values)
+    return values.min() == 0 and values.max() == 1 and bool(np.isclose(steps, np.rint(steps)).all(axis=1).any())
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -620,6 +634,8 @@ class Pair(NamedTuple):
 def equal_rows(tables: Sequence[FloatArray]) -> list[IntArray]:
     """Return the places of equal rows in all tables together, for every row that occurs at least twice.
 
+    Values are equal that differ by rounding, as those of a file that another program has written again.
+
     Examples
     --------
     >>> import numpy as np
@@ -628,8 +644,9 @@ def equal_rows(tables: Sequence[FloatArray]) -> list[IntArray]:
     """
     places: dict[int, list[int]] = defaultdict(list)
     begin = 0
+    step = SAME * np.max([np.nanmax(np.abs(X), axis=0, initial=0.0) for X in tables], axis=0)
     for X in tables:
-        for i, row in enumerate(X + 0.0, begin):  # -0.0 becomes 0.0
+        for i, row in enumerate(np.rint(X / np.where(step > 0, step, 1.0)) + 0.0, begin):  # -0.0 becomes 0.0
             places[hash(row.tobytes())].append(i)
         begin += len(X)
     return [np.array(group) for group in places.values() if len(group) > 1]

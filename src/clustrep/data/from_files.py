@@ -58,11 +58,12 @@ def studies_from_files(
         without_duplicates(_units_aside(table, request.groups), request.duplicates)
         for table in _read_tables(paths, names, asked)
     ]
+    check_divided(tables, request.study_key)
     tables = _without_unusable(tables, allow_missing=request.allow_missing)
     if by_gene.is_wanted:
         tables = tables_by_gene(tables, by_gene)
-    if request.gower:
-        frames = gower_coded({table.name: table.frame for table in tables})
+    if request.gower or request.categorical:
+        frames = gower_coded({table.name: table.frame for table in tables}, request.categorical)
         tables = [table._replace(frame=frames[table.name]) for table in tables]
     studies = []
     columns: set[str] = set()  # which the label could be
@@ -84,7 +85,7 @@ def studies_from_files(
 
 
 def studies_from_anndata(
-    adata: Any, *, study_key: str, rep: str | None, label: Label, features: Sequence[str] | None
+    adata: Any, *, study_key: str | None, rep: str | None, label: Label, features: Sequence[str] | None
 ) -> list[Study]:
     """Take the studies of an AnnData, which `study_key` distinguishes."""
     check_label(label)
@@ -96,6 +97,16 @@ def studies_from_anndata(
         columns.update(table.annotations or ())
     check_label_exists(studies, label, columns)
     return studies
+
+
+def check_divided(tables: Sequence[Table], study_key: str | None) -> None:
+    """Check that at least one table has the column that names studies; the others are one study each."""
+    if study_key is not None and not any(table.is_part for table in tables):
+        columns = list(dict.fromkeys(str(column) for table in tables for column in table.frame.columns))
+        raise DataError(
+            f"No table has a column {study_key!r} to tell the studies apart; there are {listing(columns, 20)}."
+            f"{nearest(study_key, columns)}"
+        )
 
 
 def _study_of(table: Table, request: Request, label: Label = None) -> Study:
@@ -250,6 +261,8 @@ def _checked(given: Request, names: Sequence[str]) -> Request:
         check_name(given.groups, "groups")
     check_flag(given.allow_missing, "allow_missing")
     check_flag(given.gower, "gower")
+    if given.categorical:
+        given = given._replace(categorical=check_features(given.categorical, "categorical"))
     if given.duplicates is not None:
         check_choice(given.duplicates, "duplicates", DUPLICATES)
     if isinstance(given.transpose, bool):

@@ -7,13 +7,13 @@ times p as their Manhattan distance: clusterers with `metric="manhattan"` cluste
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from clustrep.checks import check_axis_names, check_finite
+from clustrep.checks import check_axis_names, check_finite, check_known
 from clustrep.errors import DataError
 from clustrep.types import FloatArray
 
@@ -21,7 +21,7 @@ from clustrep.types import FloatArray
 HALF = 0.5
 
 
-def gower_coded(tables: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def gower_coded(tables: Mapping[str, Any], categorical: Sequence[str] = ()) -> dict[str, pd.DataFrame]:
     """Code the columns that all tables have, so that Manhattan distances are p times Gower's.
 
     A column is numeric where it holds numbers in all tables, and else categorical; flags are categories. Ranges and
@@ -32,6 +32,8 @@ def gower_coded(tables: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     ----------
     tables : mapping of name to frame or array
         Samples by columns.
+    categorical : sequence of str, default=()
+        Columns of numbers that are codes of categories.
 
     Returns
     -------
@@ -58,10 +60,13 @@ def gower_coded(tables: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     shared = [column for column in first.columns if all(column in frame.columns for frame in others)]
     if not shared:
         raise DataError("The studies have no column in common: columns are matched by their names.")
+    for column in categorical:
+        check_known(column, "column of all studies", shared, parameter="categorical")
     coded: dict[str, FloatArray] = {}  # of all studies together, one after the other
     for column in shared:
         columns = {name: frame[column] for name, frame in frames.items()}
-        further = _numbers(column, columns) if all(map(_is_numeric, columns.values())) else _categories(column, columns)
+        are_numbers = column not in categorical and all(map(_is_numeric, columns.values()))
+        further = _numbers(column, columns) if are_numbers else _categories(column, columns)
         if twice := coded.keys() & further.keys():
             raise DataError(
                 f"Two columns are both coded as {min(twice)!r} for Gower's distance, one of them {column!r}: rename it."

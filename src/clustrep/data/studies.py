@@ -12,7 +12,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from clustrep.checks import (
+    as_frame,
     check_choice,
+    check_features,
     check_flag,
     check_integer,
     check_known,
@@ -22,15 +24,17 @@ from clustrep.checks import (
 )
 from clustrep.data.alignment import check_alignment
 from clustrep.data.comparability import Comparability, comparability
-from clustrep.data.from_files import check_unscaled, studies_from_anndata, studies_from_files
+from clustrep.data.from_files import check_divided, check_unscaled, studies_from_anndata, studies_from_files
 from clustrep.data.gower import gower_coded
 from clustrep.data.probes import GeneRequest, Probes
-from clustrep.data.readers.table import Request
+from clustrep.data.readers.table import Request, Table, by_study
 from clustrep.data.study import Label, LabelNotFound, Normalise, Study, check_label_exists
 from clustrep.data.values import REFERENCE, SCALES, SCALES_OF_ONE, Scale
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
 from clustrep.execution.seeds import Rng, make_generator
 from clustrep.text import listing, notebook_html, plural, printable
+
+MOST_STUDIES = 50  # a column with more values names samples
 
 StudiesLike: TypeAlias = "Studies | Mapping[str, Any] | Sequence[Any]"
 
@@ -53,6 +57,8 @@ class Studies(Mapping[str, Study]):
         Whether values may be missing, see `Study`.
     gower : bool, default=False
         Whether columns are numbers and categories, to be clustered by Gower's distance: see Notes.
+    categorical : sequence of str, default=()
+        Columns of numbers that are codes of categories, such as 0 and 1 for the sexes; then `gower` is true.
     normalise : {"none", "log1p"}, default="none"
         Normalise the counts of each study by itself, before features are aligned and scaled, see `Study.normalised`.
 
@@ -119,11 +125,14 @@ class Studies(Mapping[str, Study]):
         normalise: Normalise = "none",
         allow_missing: bool = False,
         gower: bool = False,
+        categorical: Sequence[str] = (),
     ):
         check_label(label)
         entries = _entries(studies)
-        if check_flag(gower, "gower"):
-            entries = _coded(entries, label, scale, normalise, allow_missing=allow_missing)
+        codes = check_features(categorical, "categorical") if len(categorical) else ()
+        if check_flag(gower, "gower") or codes:
+            gower = True
+            entries = _coded(entries, label, scale, normalise, codes, allow_missing=allow_missing)
         collected = []
         for name, values in entries:
             if isinstance(values, Study):
@@ -155,6 +164,7 @@ class Studies(Mapping[str, Study]):
         groups: str | None = None,
         allow_missing: bool = False,
         gower: bool = False,
+        categorical: Sequence[str] = (),
         duplicates: str | None = None,
         normalise: Normalise = "none",
         target_sum: float | None = None,
@@ -182,8 +192,9 @@ class Studies(Mapping[str, Study]):
             Whether the first line of delimited text holds the features' names; by default it does unless it looks
             like data.
         study_key : str, default=None
-            The column that names the study of a sample: of obs in an h5ad file or a store, of the phenotypes
-            or of a data frame in a file of R, which then holds the studies named there.
+            The column that names the study of a sample, in a file that holds several: a column of its table,
+            of obs in an h5ad file or a store, of the phenotypes in a file of R. What has no value in a whole study is
+            no feature of it.
         rep : str, default=None
             What to take from an h5ad file or a store: "X" (the default), or the name of an entry of obsm or of a layer.
         features : sequence of str, default=None
@@ -205,6 +216,8 @@ class Studies(Mapping[str, Study]):
             Whether values may be missing, see `Study`.
         gower : bool, default=False
             Whether columns are numbers and categories, to be clustered by Gower's distance: see `Studies`.
+        categorical : sequence of str, default=()
+            Columns of numbers that are codes of categories, see `Studies`.
         duplicates : {"mean", "first", "variance"}, default=None
             What to make of several features of one name in a study: their mean, the first, or the one with the highest
             variance there. By default they are refused.
@@ -274,10 +287,13 @@ class Studies(Mapping[str, Study]):
         _check_all_features(features, normalise)
         collected, request = studies_from_files(
             paths,
-            Request(label, transpose, header, study_key, rep, features, groups, allow_missing, gower, duplicates),
+            Request(
+                *(label, transpose, header, study_key, rep, features, groups, allow_missing, gower, duplicates),
+                categorical=categorical,
+            ),
             GeneRequest(genes, probe_map, probes),
         )
-        if gower:
+        if gower or categorical:
             check_unscaled(scale, normalise)
         studies = cls.__new__(cls)
         studies._align(collected, scale, request, normalise, target_sum)
@@ -319,12 +335,51 @@ class Studies(Mapping[str, Study]):
         return cls(frames, **options)
 
     @classmethod
+    def from_frame(cls, frame: Any, study_key: str, **options: Any) -> Studies:
+        """Take the studies of one long table, in which a column says to which study a sample belongs.
+
+        Parameters
+        ----------
+        frame : DataFrame of shape (n_samples, n_columns)
+            Of pandas, polars or pyarrow.
+        study_key : str
+            The column that names the study, such as "site".
+        **options
+            As in `Studies`.
+
+        Returns
+        -------
+        Studies
+            In the order in which the studies' first samples come. A column that has no value in a whole study is no
+            feature of it.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"site": ["Oslo", "Oslo", "Bergen", "Bergen"], "age": [61, 58, 70, 44]})
+        >>> Studies.from_frame(frame, "site")
+        Studies: 2 studies, 1 shared feature
+          Oslo    2 samples
+          Bergen  2 samples
+        """
+        whole = as_frame(frame)
+        if not isinstance(whole, pd.DataFrame):
+            raise DataError(f"frame must be a table of pandas, polars or pyarrow, got {type(frame).__name__}.")
+        check_name(study_key, "study_key")
+        parts = by_study(Table("frame", whole, None), Request(study_key=study_key), "The frame")
+        check_divided(list(parts), study_key)
+        return cls({part.name: part.frame for part in parts}, **options)
+
+    @classmethod
     def from_anndata(
         cls,
         adata: Any,
-        study_key: str,
+        study_key: str | None = None,
         rep: str | None = None,
         *,
+        batch_key: str | None = None,
+        layer: str | None = None,
+        use_rep: str | None = None,
         label: Label = None,
         scale: Scale = "none",
         features: Sequence[str] | None = None,
@@ -341,6 +396,8 @@ class Studies(Mapping[str, Study]):
             The column of obs that names the study of a cell; the studies are named by its values.
         rep : str, default=None
             What to take: "X" (the default), or the name of an entry of obsm, such as "X_pca", or of a layer.
+        batch_key, layer, use_rep : str, default=None
+            As scanpy calls them: `study_key`, and `rep` where it is a layer or an entry of obsm.
         label : str or False, default=None
             The column of obs that holds the cells' known class. False: no feature is one. By default, a feature that
             looks like a class gives a warning.
@@ -383,6 +440,8 @@ class Studies(Mapping[str, Study]):
           lab 2  2 samples
         """
         _check_all_features(features, normalise)
+        study_key = _only_one(study_key=study_key, batch_key=batch_key)
+        rep = _only_one(rep=rep, layer=layer, use_rep=use_rep)
         studies = cls.__new__(cls)
         collected = studies_from_anndata(adata, study_key=study_key, rep=rep, label=label, features=features)
         studies._align(collected, scale, normalise=normalise)
@@ -768,6 +827,14 @@ def _check_all_features(features: object, normalise: Normalise) -> None:
         )
 
 
+def _only_one(**names: str | None) -> str | None:
+    """Return the argument that was given, of several names for one thing."""
+    given = {name: value for name, value in names.items() if value is not None}
+    if len(given) > 1:
+        raise ParameterError(f"{' and '.join(given)} exclude each other: pass one.", parameter=list(given)[-1])
+    return next(iter(given.values()), None)
+
+
 def as_studies(studies: StudiesLike, *, allow_missing: bool = False) -> Studies:
     """Return `Studies` unchanged, and anything else that `Studies` accepts as `Studies`."""
     return studies if isinstance(studies, Studies) else Studies(studies, allow_missing=allow_missing)
@@ -784,16 +851,32 @@ def _entries(studies: StudiesLike) -> list[tuple[str, Any]]:
     else:
         raise DataError(
             f"studies must be a Studies, a mapping of name to table, or a sequence of tables; "
-            f"got {type(studies).__name__}."
+            f"got {type(studies).__name__}.{_advice_on(studies)}"
         )
     if not entries:
         raise DataError("studies is empty: there must be at least one study.")
     check_names_differ([name for name, _ in entries], "study", parameter="studies")
-    return entries
+    return [(name, values if isinstance(values, Study) else as_frame(values)) for name, values in entries]
+
+
+def _advice_on(table: Any) -> str:
+    """Say how one table of all studies is divided."""
+    if not isinstance(of_samples := getattr(table, "obs", table), pd.DataFrame):
+        return ""
+    maker = "from_frame" if of_samples is table else "from_anndata"
+    few = [str(name) for name, column in of_samples.items() if 2 <= column.nunique() <= MOST_STUDIES]
+    which = f" (columns with few values: {listing(few, 10)})" if few else ""
+    return f" Name the column that tells the studies apart: Studies.{maker}(table, study_key=COLUMN){which}."
 
 
 def _coded(
-    entries: Sequence[tuple[str, Any]], label: Label, scale: Scale, normalise: Normalise, *, allow_missing: bool
+    entries: Sequence[tuple[str, Any]],
+    label: Label,
+    scale: Scale,
+    normalise: Normalise,
+    categorical: Sequence[str],
+    *,
+    allow_missing: bool,
 ) -> list[tuple[str, Any]]:
     """Code tables for Gower's distance, as studies with their known labels."""
     check_unscaled(scale, normalise)
@@ -803,7 +886,7 @@ def _coded(
     known = {name: values[label] for name, values in entries if label and label in getattr(values, "columns", ())}
     tables = {name: values.drop(columns=label) if name in known else values for name, values in entries}
     studies = []
-    for name, frame in gower_coded(tables).items():
+    for name, frame in gower_coded(tables, categorical).items():
         labels = known[name].to_numpy() if name in known else None
         study = Study(frame, name, labels=labels, label=None if label else label, allow_missing=allow_missing)
         studies.append((name, study))

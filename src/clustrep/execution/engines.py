@@ -19,6 +19,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from clustrep import __version__
 from clustrep.errors import EngineLost, ParameterError
+from clustrep.execution.checkpoints import holds_replicates
 from clustrep.execution.context import config
 from clustrep.execution.forecast import in_words
 from clustrep.execution.run import Outcome, Plan, compute
@@ -84,8 +85,9 @@ class Engine(ABC, Generic[Task]):
     def lost(self, what: str = "The connection to {} is lost.") -> EngineLost:
         """Return the error of an engine with which this run can't go on."""
         advice = "Finished resamples are in the checkpoint: the same run resumes there."
-        if config().in_progress is None:
-            advice = "There is no checkpoint, so that a new run computes all resamples again."
+        checkpoint = config().in_progress
+        if checkpoint is None or not holds_replicates(checkpoint.folder):
+            advice = "No finished resample is in a checkpoint, so that a new run computes all of them again."
         return EngineLost(f"{what.format(self.name)} {advice}")
 
 

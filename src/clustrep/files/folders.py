@@ -89,6 +89,12 @@ class ClaimedFolder:
         self.name = path  # as the user writes it
         self.path = path.resolve()
         self._state = self.path / STATE
+        if self._state.is_symlink():  # files can't be renamed to another disk, and are not ours to remove there
+            raise ParameterError(
+                f"{path / STATE} is a link, but files are written there and then moved to {path}: remove the link, or "
+                f"name another folder with {option(parameter)}.",
+                parameter=parameter,
+            )
         self._made = [folder for folder in (self.path, *self.path.parents) if not folder.exists()]
         try:
             self._lock = _lock(self._state, path, parameter)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from clustrep.data.studies import StudiesLike, as_studies
-from clustrep.errors import ParameterError
+from clustrep.errors import DataWarning, ParameterError, warn
 from clustrep.execution.seeds import Rng
 from clustrep.findings.find import find_clusters
 from clustrep.findings.result import Findings
@@ -75,6 +75,8 @@ def match_clusters(studies: StudiesLike, labels: Mapping[str, Any] | None = None
         if unknown:
             raise ParameterError(f"labels are needed for {listing(unknown)}.", parameter="labels")
         labels = {name: study.labels for name, study in given.items()}
+    for sentence in given.comparability().without("location", "spread").sentences:
+        warn(sentence, DataWarning)
     for name, study in given.items():
         if name not in labels or len(labels[name]) != len(study):
             raise ParameterError(

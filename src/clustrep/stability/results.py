@@ -1315,17 +1315,17 @@ class Validation(Saved):
     ----------
     clusterer : str
         The clusterer's name.
-    index : ndarray of str
+    index : ndarray of str, (n_rows,)
         Which index: a key of `clustrep.agreement.cluster_indices.INDICES`.
-    k : ndarray of int
+    k : ndarray of int, (n_rows,)
         The number of clusters; −1 where there is none.
-    cluster : ndarray of str
+    cluster : ndarray of str, (n_rows,)
         The cluster's label in the reference partition, "all" for the whole.
-    whole : ndarray of bool
+    whole : ndarray of bool, (n_rows,)
         Whether the row is about all clusters together.
-    size : ndarray of int
+    size : ndarray of int, (n_rows,)
         The number of samples in the cluster.
-    value, sd, low, high : ndarray
+    value, sd, low, high : ndarray, (n_rows,)
         Mean, standard deviation and 95 % interval over resamples or splits; the last three are NaN for a value that
         comes from the study itself, or from all resamples together.
     failures : dict

@@ -120,7 +120,7 @@ def test_labels_and_units_follow_the_samples_into_their_study():
 @pytest.mark.parametrize("name", ["frame.rds", "mainz.rda", "matrix.rds"])
 def test_a_column_of_studies_that_is_not_there_is_named_with_those_that_are(name):
     with refused(DataError):
-        tables_of(name, study_key="grad")
+        cr.Studies.read(name, study_key="grad")
 
 
 @pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed: apt-get install r-base-core")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 import numpy as np
@@ -29,6 +29,7 @@ from clustrep.data.readers.table import (
     Table,
     are_row_numbers,
     as_labels,
+    by_study,
     check_no_measurements,
     check_sample_names,
     has_fraction,
@@ -52,7 +53,7 @@ MAY_BE_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
 BELOW_THOUSAND = re.compile(r"[+-]?\d{1,3}")
 
 
-def read_delimited(path: Path, study: str, request: Request) -> list[Table]:
+def read_delimited(path: Path, study: str, request: Request) -> Iterable[Table]:
     """Read a table: sample names as index, feature names as columns, the label column aside."""
     text = read_text(path)
     line, first = next((i, line.strip()) for i, line in enumerate(text.lines(), 1) if line.strip())
@@ -61,7 +62,7 @@ def read_delimited(path: Path, study: str, request: Request) -> list[Table]:
             f"Line {line} of {path} begins with #: remove the line if it is a comment ({cut(first)}), or the # if "
             "it is the header."
         )
-    return [table_of(Records(text.lines, path, find_delimiter(text)), study, request)]
+    return by_study(table_of(Records(text.lines, path, find_delimiter(text)), study, request), request, str(path))
 
 
 def table_of(records: Records, study: str, request: Request) -> Table:
@@ -225,7 +226,7 @@ DELIMITED = Reader(
     files="delimited text",
     sniff=lambda beginning: True,  # other content is refused when it is read
     read=read_delimited,
-    takes=frozenset(["header"]),
+    takes=frozenset(["header", "study_key"]),
 )
 
 

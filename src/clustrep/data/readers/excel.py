@@ -6,11 +6,12 @@ import csv
 import datetime
 import io
 import zipfile
+from collections.abc import Iterable
 from typing import Any
 
 from clustrep.data.readers.delimited import Records, has_decimal_comma, table_of
 from clustrep.data.readers.source import AGAIN, ZIP_MAGIC, file_and_sheet, import_for, in_brief
-from clustrep.data.readers.table import Path, Reader, Request, Table
+from clustrep.data.readers.table import Path, Reader, Request, Table, by_study
 from clustrep.errors import DataError
 from clustrep.execution.forecast import available_memory
 from clustrep.text import listing, nearest
@@ -18,7 +19,7 @@ from clustrep.text import listing, nearest
 MEMORY_OF_XML = 4  # times its unpacked size: 3.4 for a million numbers of 17 digits, most of it cells as Python objects
 
 
-def read_excel(path: Path, study: str, request: Request) -> list[Table]:
+def read_excel(path: Path, study: str, request: Request) -> Iterable[Table]:
     """Read the sheet that a path names, as in cohorts.xlsx:Mainz, or the only one that holds anything."""
     calamine = import_for(path, "an Excel file", "python_calamine", extra="excel")
     file, sheet = file_and_sheet(path)
@@ -51,7 +52,8 @@ def read_excel(path: Path, study: str, request: Request) -> list[Table]:
         )
     text = io.StringIO()
     csv.writer(text, delimiter="\t").writerows([_text(cell) for cell in row] for row in rows)
-    return [table_of(Records(lambda: io.StringIO(text.getvalue(), newline=""), path, "\t"), study, request)]
+    records = Records(lambda: io.StringIO(text.getvalue(), newline=""), path, "\t")
+    return by_study(table_of(records, study, request), request, str(path))
 
 
 def _check_members(stream: Any) -> None:
@@ -85,5 +87,5 @@ EXCEL = Reader(
     files="Excel files",
     sniff=lambda beginning: beginning.is_workbook,
     read=read_excel,
-    takes=frozenset(["header"]),
+    takes=frozenset(["header", "study_key"]),
 )

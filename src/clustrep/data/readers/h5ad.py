@@ -75,7 +75,7 @@ def read_h5ad(path: Path, study: str, request: Request) -> Iterator[Table]:
 
 
 def tables_of_anndata(
-    adata: Any, *, study_key: str, rep: str | None, label: Label, features: Sequence[str] | None
+    adata: Any, *, study_key: str | None, rep: str | None, label: Label, features: Sequence[str] | None
 ) -> Iterator[Table]:
     """Take the studies of an AnnData, which `study_key` tells apart."""
     if not all(hasattr(adata, name) for name in ("obs", "obsm", "layers", "var_names")):
@@ -126,7 +126,7 @@ def _tables_of_cells(cells: Cells, name: str, request: Request) -> Iterator[Tabl
             np.array([*cells.obs[column], None], dtype=object)[rows] if column and column in cells.obs else None
             for column in (request.label, request.groups)
         )
-        yield Table(study, frame, labels, cells.annotations, cells.are_embedded, groups)
+        yield Table(study, frame, labels, cells.annotations, cells.are_embedded, groups, is_part=study_key is not None)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from numbers import Number
 from typing import Any
 
@@ -18,6 +18,7 @@ from clustrep.data.readers.table import (
     Request,
     Table,
     are_row_numbers,
+    by_study,
     check_no_measurements,
     check_sample_names,
     names_rows,
@@ -26,7 +27,7 @@ from clustrep.data.study import Label
 from clustrep.errors import DataError
 
 
-def read_parquet(path: Path, study: str, request: Request) -> list[Table]:
+def read_parquet(path: Path, study: str, request: Request) -> Iterable[Table]:
     """Read a Parquet table; its index, or a first column as in a text file, names the rows."""
     transpose = request.transposes(study)
     frame, row_names, names_column = _row_names(_flat_frame(path), study, request.aside, transpose)
@@ -37,7 +38,8 @@ def read_parquet(path: Path, study: str, request: Request) -> list[Table]:
     rows = pd.RangeIndex(len(frame)) if row_names is None else pd.Index(row_names, dtype=object)
     frame = frame.set_axis(rows, axis=0)
     frame = frame.set_axis(pd.RangeIndex(len(columns)) if are_numbered else pd.Index(columns, dtype=object), axis=1)
-    return [with_label_aside(frame.T if transpose else frame, study, request.label)]
+    table = with_label_aside(frame.T if transpose else frame, study, request.label)
+    return by_study(table, request, str(path))
 
 
 def _flat_frame(path: Path) -> pd.DataFrame:
@@ -105,4 +107,5 @@ PARQUET = Reader(
     files="Parquet files",
     sniff=lambda beginning: beginning.raw.startswith(PARQUET_MAGIC),
     read=read_parquet,
+    takes=frozenset(["study_key"]),
 )

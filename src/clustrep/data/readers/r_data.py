@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from clustrep.data.readers.parquet import with_label_aside
 from clustrep.data.readers.source import AGAIN, import_for, in_brief
-from clustrep.data.readers.table import Path, Reader, Request, Table, rows_by_study
+from clustrep.data.readers.table import Path, Reader, Request, Table, by_study
 from clustrep.data.study import Label
 from clustrep.errors import DataError, ParameterError
 from clustrep.text import listing
@@ -36,7 +36,7 @@ def read_r_data(path: Path, study: str, request: Request) -> list[Table]:
     if len(tables) == 1:
         tables = [(study, tables[0][1])]
     whole = [_table(thing, name, request, path) for name, thing in tables]
-    return [part for table, columns in whole for part in _by_study(table, columns, request, path)]
+    return [part for table, columns in whole for part in by_study(table, request, str(path), columns)]
 
 
 def _tables_in(objects: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -73,14 +73,12 @@ def _is_matrix(thing: Any) -> bool:
     return getattr(thing, "ndim", None) == 2
 
 
-def _table(thing: Any, study: str, request: Request, path: Path) -> tuple[Table, Mapping[str, Any]]:
+def _table(thing: Any, study: str, request: Request, path: Path) -> tuple[Table, Mapping[str, Any] | None]:
     """Return a table, and columns that describe its samples."""
     if not isinstance(thing, SimpleNamespace):
         frame = _named_rows(thing) if isinstance(thing, pd.DataFrame) else _frame_of_matrix(thing)
         frame = frame.T if request.transposes(study) else frame
-        key = request.study_key
-        columns = {key: frame.pop(key).tolist()} if key is not None and key in frame else {}
-        return with_label_aside(frame, study, request.label), columns
+        return with_label_aside(frame, study, request.label), None
     if request.transposes(study):
         argument = request.transpose_argument(study)
         raise ParameterError(
@@ -103,17 +101,6 @@ def _table(thing: Any, study: str, request: Request, path: Path) -> tuple[Table,
         feature_data=feature_data if len(feature_data) == frame.shape[1] else None,
     )
     return table, {str(name): column.tolist() for name, column in phenotypes.items()}
-
-
-def _by_study(table: Table, columns: Mapping[str, Any], request: Request, path: Path) -> Iterator[Table]:
-    """Divide a table into studies, where a column names them."""
-    if request.study_key is None:
-        yield table
-        return
-    known = table.frame.columns if table.annotations is None else table.annotations
-    for name, rows in rows_by_study(columns, request.study_key, str(path), [str(column) for column in known]).items():
-        labels, groups = (None if of is None else of[rows] for of in (table.labels, table.groups))
-        yield table._replace(name=name, frame=table.frame.iloc[rows], labels=labels, groups=groups)
 
 
 def _expression_set(thing: Any) -> tuple[Any, pd.DataFrame, pd.DataFrame]:

@@ -32,6 +32,7 @@ class Table(NamedTuple):
     is_embedding: bool = False  # coordinates that were computed from data, comparable only if computed together
     groups: NDArray[np.object_] | None = None  # units of the samples, where these stand beside the frame
     feature_data: pd.DataFrame | None = None  # a row for each feature, such as its gene
+    is_part: bool = False  # of a file that a column divides into studies
 
 
 class Request(NamedTuple):
@@ -47,11 +48,12 @@ class Request(NamedTuple):
     allow_missing: bool = False
     gower: bool = False
     duplicates: str | None = None
+    categorical: Sequence[str] = ()
 
     @property
     def aside(self) -> tuple[object, ...]:
         """The columns that are no names of samples, because the user has named their role."""
-        return tuple(column for column in (self.label, self.groups) if column)
+        return tuple(column for column in (self.label, self.groups, self.study_key) if column)
 
     def transposes(self, study: str) -> bool:
         """Whether the table of this study is to be transposed."""
@@ -109,6 +111,29 @@ def rows_by_study(
         )
     codes, values = pd.factorize(np.array([str(value) for value in column], dtype=object))
     return {str(value): np.flatnonzero(codes == code) for code, value in enumerate(values)}
+
+
+def by_study(
+    table: Table, request: Request, source: str, columns: Mapping[str, Sequence[Any]] | None = None
+) -> Iterable[Table]:
+    """Divide a table into studies by a column of its own, if it has it, or by one beside it, which it must have.
+
+    A column of its own without any value in a study is none of its features.
+    """
+    key, frame = request.study_key, table.frame
+    if key is None or (columns is None and key not in frame.columns):
+        return [table]
+    if columns is None:
+        columns, frame = {key: frame[key].tolist()}, frame.drop(columns=key)
+    known = [str(column) for column in (frame.columns if table.annotations is None else table.annotations)]
+    studies = []
+    for name, rows in rows_by_study(columns, key, source, known).items():
+        labels, groups = (None if of is None else of[rows] for of in (table.labels, table.groups))
+        part = frame.iloc[rows]
+        if table.annotations is None and not isinstance(part.columns, pd.RangeIndex):
+            part = part.loc[:, [not (column.isna() | (column == "")).all() for _, column in part.items()]]
+        studies.append(table._replace(name=name, frame=part, labels=labels, groups=groups, is_part=True))
+    return studies
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ class Trap:
 
 for text in ("1", "5000", "8:2", "abc", "2.5", ""):
     usage(f"--k {text}", "--k", text)
-case("--k above the samples", options=("--k", "13"))
+usage("--k above the samples", "--k", "13")
 case(
     "--k above the distinct samples",
     {"mainz.csv": table("m", np.repeat(X[[0, 8]], 6, axis=0)), "vdx.csv": table("v", np.repeat(X[[0, 8]], 6, axis=0))},

@@ -33,7 +33,7 @@ def test_every_value_stays_with_its_feature_whatever_the_order(columns, kept):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         if not shared:
-            with pytest.raises(DataError, match="no feature in common"):
+            with pytest.raises(DataError):
                 cr.Studies(tables)
             return
         studies = cr.Studies(tables)

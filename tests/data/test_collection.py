@@ -154,7 +154,7 @@ def test_a_split_puts_every_sample_into_one_part_with_its_own_values_and_label(n
     values = np.arange(n_samples)[:, None] * [1.0, 10.0] + 0.5
     study = cr.Study(values, "all", samples=[f"s{i}" for i in range(n_samples)], labels=np.arange(n_samples))
     if n_samples < 2 * n:
-        with pytest.raises(DataError, match=rf"n must leave at least 2 samples .* got n={n} for {n_samples} samples"):
+        with pytest.raises(DataError):
             cr.Studies.split(study, n, rng=seed)
         return
     parts = cr.Studies.split(study, n, rng=seed)

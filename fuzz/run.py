@@ -168,13 +168,19 @@ def read_again(target: Target, path: Path) -> int:
 
 
 def write_page(page: Path, rows: Sequence[Sequence[str]], seed: int) -> None:
-    """Replace the table between the marks of a page."""
-    before, _, rest = page.read_text().partition(BEGIN)
-    _, _, after = rest.partition(END)
+    """Write the table and the number of inputs to a page."""
     total = sum(int(row[1].replace(",", "")) for row in rows)
-    lines = [" | ".join(cells) for cells in (HEAD, ["---"] * len(HEAD), *rows)]
-    table = "\n".join(f"| {line} |" for line in lines)
-    page.write_text(f"{before}{BEGIN}\n{total:,} inputs, seed {seed}.\n\n{table}\n{END}{after}")
+    put_table(page, BEGIN, END, HEAD, rows, f"{total:,} inputs, seed {seed}.\n\n")
+
+
+def put_table(
+    page: Path, begin: str, end: str, head: Sequence[str], rows: Sequence[Sequence[str]], before: str = ""
+) -> None:
+    """Replace what stands between two marks of a page by a table."""
+    above, _, rest = page.read_text().partition(begin)
+    _, _, below = rest.partition(end)
+    table = "\n".join(f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows))
+    page.write_text(f"{above}{begin}\n{before}{table}\n{end}{below}")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+from fuzz import files
 from fuzz import run as program
 from fuzz.mutation import flipped, mutated
 from fuzz.run import TARGETS
@@ -127,3 +129,22 @@ def test_errors_of_the_library_are_refusals_and_no_others(tmp_path):
 
     assert Target("x", 1, 1, lambda folder: None, refuses).outcome(0, 0, tmp_path, None) == "refused"
     assert "IndexError" in Target("x", 1, 1, lambda folder: None, fails).outcome(0, 0, tmp_path, None)
+
+
+@pytest.mark.parametrize("kind", files.KINDS, ids=lambda kind: kind[0])
+def test_files_as_people_have_them_are_read_right_or_refused(kind, tmp_path):
+    _, write, options, expected = kind
+    frame = pd.DataFrame(
+        np.random.default_rng(9).normal(5, 2, size=(60, 4)), [f"s{i}" for i in range(60)], list("abcd")
+    )
+    suffix = {"Excel": ".xlsx", "Parquet": ".parquet"}.get(kind[0], ".csv")
+    said = files.outcome(frame, write, options, expected, tmp_path / f"input{suffix}")
+    assert said == ("refused" if expected == "refused" else "right")
+
+
+def test_a_table_is_put_between_the_marks_of_a_page(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("above\n<!-- x -->\nold\n<!-- y -->\nbelow\n")
+    for _ in range(2):
+        program.put_table(page, "<!-- x -->", "<!-- y -->", ["kind", "n"], [["csv", "5"]])
+        assert page.read_text() == "above\n<!-- x -->\n| kind | n |\n| --- | --- |\n| csv | 5 |\n<!-- y -->\nbelow\n"

@@ -105,11 +105,12 @@ def test_errors_of_the_library_are_told_in_options(call, told, folder):
     assert told in in_options(caught.value, RUN)
 
 
+ANALYSIS = [cr.analyse, cr.RunOptions, cr.Studies.read, cr.Studies.normalised, cr.Studies.scaled]
 # What only the command line knows.
 FRONT_END = {
     *("studies", "features", "no_label", "transpose_only", "clusterer"),
     *("figures", "out", "force", "allow_failures", "config", "json", "quiet", "no_samples", "shard"),
-    *("device", "neighbours", "resolution", "write_h5ad"),
+    *("device", "neighbours", "resolution", "write_h5ad", "annotations"),
     # Steps of a pipeline, the context and the figures of the library.
     *("embed", "impute", "engine", "embedding"),
 }
@@ -118,8 +119,8 @@ FRONT_END = {
 @pytest.mark.parametrize(
     ("command", "functions"),
     [
-        ("run", [cr.analyse, cr.RunOptions, cr.Studies.read, cr.Studies.normalised, cr.Studies.scaled]),
-        ("local", [cr.analyse, cr.RunOptions, cr.Studies.read, cr.Studies.normalised, cr.Studies.scaled]),
+        ("run", [*ANALYSIS, cr.results.Analysis.annotated]),
+        ("local", ANALYSIS),
         ("demo", [cr.analyse, cr.RunOptions]),
         ("stability", [cr.stability.validate, cr.Studies.read, cr.Studies.normalised, cr.Studies.scaled]),
         ("test", [cr.stability.cluster_test, cr.Studies.read, cr.Studies.normalised, cr.Studies.scaled]),

@@ -189,10 +189,10 @@ def test_tables_that_do_not_fit_are_data_errors(findings, table):
 def test_parameters_are_named(findings):
     with pytest.raises(ParameterError) as error:
         findings.annotations([1, 2])
-    assert error.value.parameter == "annotations"
+    assert error.value.parameter == "table"
     with pytest.raises(ParameterError) as error:
         findings.annotations({"w": pd.DataFrame({"size": [1.0]})})
-    assert error.value.parameter == "annotations"
+    assert error.value.parameter == "table"
     with pytest.raises(ParameterError) as error:
         findings.annotations(table_of(findings), survival=("month", "died"))
     assert error.value.parameter == "survival"

@@ -237,12 +237,12 @@ def in_order(table: Any, names: Sequence[str], sizes: Sequence[int], samples: Se
     """Return annotations of all samples in their order, missing where a sample is not annotated."""
     if isinstance(table, Mapping):
         for name in table:
-            check_known(name, "study", names, parameter="annotations")
+            check_known(name, "study", names, parameter="table")
         table = pd.concat([pd.DataFrame(frame).assign(study=name) for name, frame in table.items()] or [pd.DataFrame()])
     if not isinstance(table, pd.DataFrame):
         raise ParameterError(
-            f"annotations must be a DataFrame whose index names samples, got {type(table).__name__}.",
-            parameter="annotations",
+            f"table must be a DataFrame whose index names samples, got {type(table).__name__}.",
+            parameter="table",
         )
     table = table.rename(columns=str)
     if SAMPLE in table:

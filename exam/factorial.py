@@ -214,6 +214,9 @@ def marks_of(
     )
     sizes = pairs.groupby(["class", "study"]).size().unstack(fill_value=0).reindex(columns=list(truth), fill_value=0)
     matched = pairs[pairs["cluster"] != "?"]  # a study that cannot be matched has no cluster
+    if matched.empty:  # nothing is established: every entry is undetermined
+        n_entries = int(((sizes == 0) | (sizes >= fewest)).to_numpy().sum())
+        return Marks(0, n_entries, 0, n_entries, len(sizes), right_number=False, separated=False, lone=None)
     overlap = pd.crosstab(matched["cluster"], matched["class"])
     class_of = overlap.idxmax(axis=1)
     best = overlap.max(axis=1).groupby(class_of).idxmax()  # of each class, the cluster with most of its samples

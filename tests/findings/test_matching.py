@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
 
 from clustrep.findings.matching import (
-    LIMIT,
-    SHIFT_COST,
+    ODDS_OF_SHARED,
+    RANGE,
+    TIGHTNESS,
     _improved,
-    _without_outliers,
     match_centres,
     nearest_neighbour,
     scale_of,
@@ -26,25 +26,32 @@ def partial_matchings(n_first, n_second):
                 yield list(zip(rows, columns, strict=True))
 
 
-def gain_of(first, second, pairs, shift):
+def gain_of(first, second, pairs, shift, tightness, *, free=False):
     """The gain of a matching at scale 1, by its definition."""
     own_first, own_second = nearest_neighbour(first), nearest_neighbour(second)
-    gain = 0.0
+    cost = np.log(RANGE / tightness)
+    gain = -cost * free
     for i, j in pairs:
-        distance = np.linalg.norm(second[j] - shift - first[i])
-        gain += max(0.0, 1 - (distance / (LIMIT * min(own_first[i], own_second[j]))) ** 2)
+        distance = np.linalg.norm(second[j] - shift - first[i]) / min(own_first[i], own_second[j])
+        most = cost + np.log(ODDS_OF_SHARED) / first.shape[1]
+        gain += max(0.0, most - distance**2 / tightness**2 / 2)
     return gain
 
 
 def best_by_search(first, second):
     """The largest gain at scale 1 of all matchings, with and without a shift."""
     best = -np.inf
-    for pairs in partial_matchings(len(first), len(second)):
-        best = max(best, gain_of(first, second, pairs, np.zeros(first.shape[1])))
+    for pairs, tightness in product(partial_matchings(len(first), len(second)), TIGHTNESS):
+        best = max(best, gain_of(first, second, pairs, np.zeros(first.shape[1]), tightness))
         if len(pairs) > 1:
             shift = np.mean([second[j] - first[i] for i, j in pairs], axis=0)
-            best = max(best, gain_of(first, second, pairs, shift) - SHIFT_COST)
+            best = max(best, gain_of(first, second, pairs, shift, tightness, free=True))
     return best
+
+
+def perfect(n_pairs, n_dimensions):
+    """The gain of pairs at the same places, without a shift."""
+    return n_pairs * (np.log(RANGE / min(TIGHTNESS)) + np.log(ODDS_OF_SHARED) / n_dimensions)
 
 
 def planted(seed):
@@ -70,10 +77,9 @@ def test_no_matching_gains_more(seed):
 def test_without_a_shift_the_assignment_is_the_best_of_all(seed):
     rng = np.random.default_rng(seed)
     first, second = 3 * rng.normal(size=(4, 2)), 3 * rng.normal(size=(3, 2))
-    match = _improved(first, second, None, 1.0, 1.0)
-    best = max(partial_matchings(4, 3), key=lambda pairs: gain_of(first, second, pairs, np.zeros(2)))
-    kept = _without_outliers(first, second, list(best), free=False)
-    assert match.gain == pytest.approx(gain_of(first, second, kept, np.zeros(2)))
+    match = _improved(first, second, None, 1.0, 1.0, 0.4)
+    best = max(gain_of(first, second, pairs, np.zeros(2), 0.4) for pairs in partial_matchings(4, 3))
+    assert match.gain == pytest.approx(best)
     assert len({i for i, _ in match.pairs}) == len({j for _, j in match.pairs}) == len(match.pairs)
 
 
@@ -85,7 +91,7 @@ def test_a_shifted_copy_is_matched_in_any_order(seed):
     match = match_centres(first, first[order] + shift)
     assert sorted(match.pairs) == sorted((int(i), j) for j, i in enumerate(order))
     np.testing.assert_allclose(match.shift, shift, atol=1e-9)
-    assert match.gain == pytest.approx(4 - SHIFT_COST)
+    assert match.gain == pytest.approx(perfect(4, len(first[0])) - np.log(RANGE / min(TIGHTNESS)))
 
 
 def test_clusters_left_over_for_each_other_are_no_match():
@@ -104,7 +110,7 @@ def test_no_shift_wins_ties():
     match = match_centres(first, second)
     assert sorted(match.pairs) == [(1, 0), (2, 1)]
     np.testing.assert_array_equal(match.shift, [0, 0])
-    assert match.gain == pytest.approx(2)
+    assert match.gain == pytest.approx(perfect(2, 2))
 
 
 def test_one_pair_earns_no_shift():
@@ -118,7 +124,7 @@ def test_a_scaled_copy_has_its_scale(scale):
     match = match_centres(first, scale * first + np.array([30, -40]), ratio=scale)
     assert match.scale == pytest.approx(scale, rel=1e-3)
     np.testing.assert_allclose(match.shift, [30, -40], atol=1e-6)
-    assert match.gain == pytest.approx(4 - SHIFT_COST)
+    assert match.gain == pytest.approx(perfect(4, len(first[0])) - np.log(RANGE / min(TIGHTNESS)))
 
 
 @pytest.mark.parametrize(("scale", "expected"), [(0.57, 0.57), (1.05, 1.0), (1.8, 1.8)])

@@ -180,11 +180,11 @@ def _findings(
         "detectable": np.nan,
     }
     if is_separated:
-        model = with_splits(without_tails(model))
+        model = model if model.is_known else with_splits(without_tails(model))
         entries = entries_of(model)
         # The valleys that were found are those of the studies by themselves; the joint clusters must show one, too, and
         # not be pieces of a bent continuum.
-        is_separated = bool((entries.valley_p <= FALSE_FINDING).any()) and not is_continuous(model)
+        is_separated = bool((entries.valley_p <= FALSE_FINDING).any()) and (model.is_known or not is_continuous(model))
     if not is_separated:
         return Findings(
             **common,

@@ -50,9 +50,10 @@ def match_clusters(studies: StudiesLike, labels: Mapping[str, Any] | None = None
 
     Notes
     -----
-    Clusters are not tested for being clusters: the samples of every study are taken as labelled. A study whose clusters
-    cannot be matched to those of the others is *undetermined*. A shift of a study as a whole is estimated from the
-    clusters that agree about it, as in the comparison of cell types by their profiles [1]_, and needs two of them.
+    Clusters are not tested for being clusters: the samples of every study are taken as labelled, and two labels of one
+    study are never one cluster. A study whose clusters cannot be matched to those of the others is *undetermined*. A
+    shift of a study as a whole is estimated from the clusters that agree about it, as in the comparison of cell types
+    by their profiles [1]_, and needs two of them.
 
     References
     ----------

@@ -86,6 +86,7 @@ class Model:
     metric: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
     centres: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
     places: list[Place] = field(default_factory=list)
+    is_known: bool = False  # clusters were given: they stay as they are
 
     @property
     def n_clusters(self) -> int:
@@ -106,16 +107,23 @@ def model_of(coordinates: Coordinates, propose: Propose, seed: int, own: Sequenc
     own : sequence of OwnClusters, optional
         Known clusters of the studies instead.
     """
-    tables = coordinates.by_study
+    tables, is_known = coordinates.by_study, own is not None
     tested = find_valleys(tables, propose, seed, own)
     pvalue, own, pooled = tested.pvalue, tested.own, tested.pooled
-    if not any(each.n_clusters > 1 for each in own) and pooled.labels is None:
+    shown = by_study(tables, own, pooled)
+    if any(each.n_clusters > 1 for each in shown):
+        pooled = replace(pooled, labels=None)
+    if not any(each.n_clusters > 1 for each in shown) and pooled.labels is None:
         return Model(pvalue, coordinates, list(own))
-    joint = _Joint.of(tables, own, pooled, seed)
+    joint = _Joint.of(tables, shown, pooled, seed)
     joint.match_own_clusters()
-    joint.place_all_studies()
+    if is_known:
+        joint.places |= {s: joint.single(s) for s in range(len(own)) if s not in joint.places}
+    else:
+        joint.explain_new_clusters()
+        joint.place_all_studies()
     places = [joint.places[s] for s in range(len(own))]
-    return Model(pvalue, coordinates, list(own), joint.X, joint.metric, joint.centres, places)
+    return Model(pvalue, coordinates, list(own), joint.X, joint.metric, joint.centres, places, is_known)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -153,6 +161,26 @@ def find_valleys(
     else:
         pooled = replace(pooled, labels=None)
     return Valleys(min(1.0, roads * min(p_own, pooled.pvalue)), list(own), pooled)
+
+
+def by_study(tables: Sequence[FloatArray], own: Sequence[OwnClusters], pooled: Pooled) -> Sequence[OwnClusters]:
+    """Return the clusters of each study that are matched: its own, or its share of the pooled ones where some lack any.
+
+    Centring takes composition for a shift: a study that lacks a cluster is moved, and its clusters may be pooled apart.
+    """
+    if pooled.labels is None:
+        return own
+    labels = np.split(pooled.labels, np.cumsum([len(X) for X in tables])[:-1])
+    n_clusters = int(pooled.labels.max()) + 1
+    counts = np.array([np.bincount(of_study, minlength=n_clusters) for of_study in labels])
+    if (counts >= FEWEST).all():
+        return own
+    found = []
+    for X, of_study, n in zip(tables, labels, counts, strict=True):
+        few = np.where((n >= FEWEST)[of_study], of_study, -1)
+        near = np.maximum(nearest_centre(X, centres_of(X, few, n_clusters)), 0)
+        found.append(OwnClusters(pooled.pvalue, joined_where_filled(X, np.where(few >= 0, few, near))))
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -313,6 +341,9 @@ class _Joint:
         if len(self.order) > 2:
             for s in self.order:
                 self._match(s)
+
+    def explain_new_clusters(self) -> None:
+        """Give up clusters that one study alone has where known ones explain its samples as well."""
         for s in self.order[1:]:
             self._explain_new(s)
 
@@ -398,14 +429,15 @@ class _Joint:
         shift, scale, placed = max(ways, key=lambda way: way[2].n_groups)  # the first of equals
         is_own = place is not None and place.is_own
         if placed.n_groups == 1 and self.n_clusters > 1:
-            self.places[s] = self._place_single(X, is_own=is_own)
+            self.places[s] = self.single(s, is_own=is_own)
             return
         if placed.n_groups > 1:
             shift = _shift_of_groups(X, placed, scale * self.centres)
         self.places[s] = Place(shift, scale, placed.labels, is_own, placed.merged)
 
-    def _place_single(self, X: FloatArray, *, is_own: bool) -> Place:
+    def single(self, s: int, *, is_own: bool = False) -> Place:
         """Say which joint cluster a study with a single one has: one that is clearly nearest, without any shift."""
+        X = self.X[s]
         middle = np.median(X, axis=0)
         distance = np.linalg.norm(self.centres - middle, axis=1)
         first, second = np.argsort(distance, kind="stable")[:2]

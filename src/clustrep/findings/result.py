@@ -82,6 +82,9 @@ class Findings(Saved):
         only entry of every study is *undetermined*.
     valley_depth, valley_p : ndarray, (n_clusters, n_studies)
         How much lower the density is halfway to the nearest cluster of the same study, and the p-value of that valley.
+        The windows lie where the other studies have the two clusters, so that a study's samples are tested on a valley
+        that others found; where no other study has a cluster, its own centre is taken, and the p-value is too small for
+        a test. The verdict's p-value and `own_pvalue` are always of samples that did not define the clusters.
     replicability, low, high : ndarray, (n_clusters, n_studies)
         Local replicability of the study's samples in that cluster, averaged over the other studies, and its 95 %
         interval; of studies that have all clusters, NaN for the others.

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.stats import binom
 
-from clustrep.execution.seeds import make_generator
 from clustrep.findings.model import Model, Place
 from clustrep.findings.own import counts_between
 from clustrep.findings.result import FOUND, MERGED, NOT_FOUND, SPLIT, UNDETERMINED
-from clustrep.separation.valleys import FEWEST, FILLED_NEARBY, MIDDLE, near_counts, nearest_centre
+from clustrep.separation.valleys import FEWEST, MIDDLE, centres_of, nearest_centre
 from clustrep.summaries import FALSE_FINDING
 from clustrep.types import BoolArray, FloatArray, IntArray
 
@@ -29,6 +28,10 @@ WIDE, FEWEST_FOR_WIDTH = 3.0, 8
 # Two clusters that one study alone shows apart are one cluster, split there, where this many others have them merged:
 # with one against one, neither study is the exception.
 MAJORITY = 2
+
+# Between the facing halves of clusters the middle holds at most this share of the poorer side. Clusters 4.75 sd apart
+# had 0.02 to 0.33 in 29 simulated data sets, pieces of curves 0.38 to 0.78 in eight of nine.
+FILLED_BETWEEN = 0.4
 
 
 class Entries(NamedTuple):
@@ -125,27 +128,20 @@ def is_continuous(model: Model) -> bool:
     """Whether the clusters are pieces of one continuum: the middles between their facing halves are filled.
 
     The line between the centres of two parts of a bent continuum leaves it, and crosses a valley; that between the
-    halves that face each other is short, and does not. Counts are of all studies, aligned, and of the pairs of clusters
-    with the fullest middles that link all of them.
+    halves that face each other is short, and does not. Counts are of every study by itself, summed, and of the pairs of
+    clusters with the fullest middles that link all of them.
     """
-    known = [s for s, place in enumerate(model.places) if place.shift is not None and not place.undetermined]
-    if not known:
-        return False
-    shifts = {s: np.asarray(model.places[s].shift) for s in known}
-    X = np.concatenate([(model.X[s] - shifts[s]) / model.places[s].scale for s in known])
-    labels = np.concatenate([model.places[s].labels for s in known])
-    half = np.concatenate([make_generator(np.random.SeedSequence(0)).permutation(len(model.X[s])) % 2 for s in known])
     counts = np.zeros((model.n_clusters, model.n_clusters, 3), dtype=np.int64)
-    for a, b in combinations(range(model.n_clusters), 2):
-        rows = (labels == a) | (labels == b)
-        for h in (0, 1):
-            learned = half[rows] != h
-            second = (labels[rows] == b).astype(np.int64)[learned]
-            counts[a, b] += near_counts(X[rows], learned, second, np.array([[0, 1]]), 2)
+    for X, place in zip(model.X, model.places, strict=True):
+        for a, b in combinations(np.unique(place.labels).tolist(), 2):
+            first, second = X[place.labels == a], X[place.labels == b]
+            line = second.mean(axis=0) - first.mean(axis=0)
+            facing = [Y[Y @ way >= np.median(Y @ way)].mean(axis=0) for Y, way in ((first, line), (second, -line))]
+            counts[a, b] += counts_between(np.concatenate([first, second]), *facing)
     middle, side = counts[:, :, MIDDLE], np.delete(counts, MIDDLE, axis=2).min(axis=2)
     fullness = (middle + 1e-9) / np.maximum(side, 1)
     links = minimum_spanning_tree(np.triu(1 / fullness, 1)).nonzero()
-    return bool(middle[links].sum() > FILLED_NEARBY * side[links].sum())
+    return bool(middle[links].sum() > FILLED_BETWEEN * side[links].sum())
 
 
 def with_splits(model: Model) -> Model:
@@ -213,19 +209,36 @@ def _is_wide(model: Model, s: int, c: int, nearest: int, counts: IntArray) -> bo
 
 
 def _valleys(model: Model, counts: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Return depth and p-value of the valley between every cluster of a study and the nearest other one there."""
+    """Return depth and p-value of the valley between every cluster of a study and the nearest other one there.
+
+    The windows lie where the other studies have the two clusters, moved by the study's own shift and scale, and count
+    all samples that are nearest to either: the study's own partition does not enter. Where no other study has a
+    cluster, its own centre is taken.
+    """
     depth, pvalue = np.full(counts.shape, np.nan), np.full(counts.shape, np.nan)
+    means = np.array([centres_of(X, p.labels, len(counts)) for X, p in zip(model.X, model.places, strict=True)])
+    joint = np.full_like(means, np.nan)  # (n_studies, n_clusters, n_coordinates)
+    for t, place in enumerate(model.places):
+        if place.shift is not None and not place.undetermined:
+            there = counts[:, t] >= FEWEST
+            joint[t, there] = (means[t, there] - place.shift) / place.scale
     for s, place in enumerate(model.places):
         here = np.flatnonzero(counts[:, s])
         if len(here) < 2:
             continue
-        centres = np.array([model.X[s][place.labels == c].mean(axis=0) for c in here])
+        elsewhere = np.delete(joint, s, axis=0)[:, here]
+        known = ~np.isnan(elsewhere[:, :, 0])
+        centres = means[s, here]
+        if place.shift is not None:
+            weights = known / np.maximum(known.sum(axis=0), 1)
+            placed = place.shift + place.scale * np.einsum("tc,tcq->cq", weights, np.nan_to_num(elsewhere))
+            centres = np.where(known.any(axis=0)[:, None], placed, centres)
+        nearest = nearest_centre(model.X[s], centres)
         distances = np.linalg.norm(centres[:, None] - centres, axis=-1)
         np.fill_diagonal(distances, np.inf)
         for i, c in enumerate(here):
             j = int(distances[i].argmin())
-            both = np.isin(place.labels, (c, here[j]))
-            left, middle, right = counts_between(model.X[s][both], centres[i], centres[j])
+            left, middle, right = counts_between(model.X[s][np.isin(nearest, (i, j))], centres[i], centres[j])
             side = min(left, right)
             if side:
                 depth[c, s] = 1 - middle / side

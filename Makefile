@@ -137,7 +137,7 @@ paper-quick: .venv/installed-dev
 	$(BIN)/python -m paper.run paper-quick --quick $(ARGS)
 
 clean:
-	rm -rf docs/_build docs/start docs/gallery docs/coming-from docs/reference/api docs/reference/api.rst .venv .venv-oldest .venv-newest demo-results paper-quick exam-quick*.md .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf docs/_build docs/gallery docs/coming-from docs/reference/api docs/reference/api.rst .venv .venv-oldest .venv-newest demo-results paper-quick exam-quick*.md .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 # Only the first package by pip: uv takes a fraction of its time.
 .venv/bin/uv:

@@ -78,8 +78,8 @@ numpydoc_xref_param_type = False
 # the gallery, which runs
 
 sphinx_gallery_conf = {
-    "examples_dirs": ["../examples/start", "../examples/gallery", "../examples/coming_from"],
-    "gallery_dirs": ["start", "gallery", "coming-from"],
+    "examples_dirs": ["../examples/gallery", "../examples/coming_from"],
+    "gallery_dirs": ["gallery", "coming-from"],
     "filename_pattern": "plot_",
     "ignore_pattern": r"(^|[/\\])(?!plot_)\w+\.py$",  # programs that write what examples read have no page
     "within_subsection_order": FileNameSortKey,

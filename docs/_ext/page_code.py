@@ -6,7 +6,7 @@ blocks of `sh`, with few resamples where they say nothing else. Comments that re
     <!-- setup                    Python that makes the files and studies of which the page speaks; a dictionary
     ...                           `stand_ins` there says what stands for a text of the page, such as an address
     -->
-    <!-- output -->               before a block of text: what the Python before it prints, … for anything
+    <!-- output -->               before a block of text: what the code before it prints, … for anything
     <!-- not run: the reason -->  before a block that can't run in a build
 
 `python docs/_ext/page_code.py docs/tables.md` runs a page by itself.
@@ -130,7 +130,7 @@ def run_command(line: str) -> str:
     done = CliRunner().invoke(clustrep, words, default_map=quick)
     if done.exit_code != 0:
         raise PageError(f"{line}\nends with {done.exit_code}:\n{done.output}") from done.exception
-    return done.output
+    return done.stdout
 
 
 def run_blocks(name: str, blocks: list[Block]) -> None:
@@ -149,9 +149,10 @@ def run_blocks(name: str, blocks: list[Block]) -> None:
                 if not doctest.OutputChecker().check_output(wanted, printed.getvalue(), SAME):
                     raise PageError(f"the page shows\n{text}\nbut this is printed:\n{printed.getvalue()}")
             elif block.kind == "sh":
+                printed = io.StringIO()
                 for place, command in enumerate(text.splitlines()):
                     line = block.line + place
-                    run_command(command)
+                    printed.write(run_command(command))
             else:
                 tree = ast.increment_lineno(ast.parse(text, name), block.line - 1)
                 printed = io.StringIO()

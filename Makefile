@@ -11,7 +11,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 export UV_SYSTEM_CERTS := 1
 INSTALL := $(BIN)/uv pip install --quiet --compile-bytecode --editable
 
-.PHONY: demo dist docs picture sentences test test-all coverage test-oldest test-newest bench check format clean
+.PHONY: demo dist docs picture sbom sentences test test-all coverage test-oldest test-newest bench check format clean
 .PHONY: calibration null-calibration federated-calibration landmark-calibration scale
 .PHONY: attack attack-quick exam exam-quick exam-quick-designs exam-quick-batches exam-quick-real files fuzz fuzz-quick stress stress-quick paper paper-quick
 
@@ -36,6 +36,10 @@ dist: .venv/installed-release
 	  $(BIN)/uv venv --quiet --clear --python $(BIN)/python build/bare && \
 	  $(BIN)/uv pip install --quiet --python build/bare/bin/python $$file && \
 	  build/bare/bin/clustrep --version || exit 1; done
+
+# What a fresh environment with the wheel holds, for those who must know: CycloneDX.
+sbom: dist
+	$(BIN)/cyclonedx-py environment --output-reproducible --output-file dist/clustrep.cdx.json build/bare/bin/python
 
 test: .venv/installed-dev
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" $(ARGS)

@@ -386,6 +386,6 @@ def test_the_conda_recipe_needs_what_the_package_needs():
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     names = {"matplotlib": "matplotlib-base", "tomli-w": "tomli-w"}
     needed = {re.sub(r"^[\w-]+", lambda match: names.get(match[0], match[0]), line) for line in project["dependencies"]}
-    recipe = (root / "conda" / "meta.yaml").read_text(encoding="utf-8").partition("  run:\n")[2].partition("\n\n")[0]
+    recipe = (root / "conda" / "recipe.yaml").read_text(encoding="utf-8").partition("  run:\n")[2].partition("\n\n")[0]
     listed = {line.strip().removeprefix("- ").replace(" ", "") for line in recipe.splitlines()}
     assert listed == needed | {f"python{project['requires-python']}"}

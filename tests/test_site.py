@@ -92,7 +92,9 @@ def test_style_sheets_and_a_missing_search_index_are_noticed(tmp_path, capsys):
 def test_pages_name_examples_that_exist():
     folders = {"gallery": "gallery", "coming-from": "coming_from"}
     for page in sorted(ROOT.glob("docs/**/*.md")):
-        for folder, name in re.findall(r"\{doc\}`/?(gallery|coming-from)/(plot_\w+)`", page.read_text(encoding="utf-8")):
+        for folder, name in re.findall(
+            r"\{doc\}`/?(gallery|coming-from)/(plot_\w+)`", page.read_text(encoding="utf-8")
+        ):
             assert (ROOT / "examples" / folders[folder] / f"{name}.py").is_file(), (page.name, name)
 
 

@@ -31,6 +31,6 @@ for name, known in zip(islands, species, strict=True):
         print(name, letter, {str(kind): int((known[found == letter] == kind).sum()) for kind in set(known.tolist())})
 
 # %%
-# Chinstrap penguins differ from Adélie penguins by the length of their bills, and live with them on Dream alone. k-means
-# cuts the penguins of Dream by sex rather than by species, without a density valley: in these four measurements this
-# species is missed. "Not found" and "found" are about clusters with density valleys around them, not about species.
+# Chinstrap penguins differ from Adélie penguins by the length of their bills, and live with them on Dream alone.
+# k-means cuts the penguins of Dream by sex rather than by species, without a density valley: in these four measurements
+# this species is missed. *Found* and *not found* are about clusters with density valleys around them, not about species.

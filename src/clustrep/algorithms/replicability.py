@@ -120,9 +120,9 @@ def replicability(
         Points labelled −1 form a block like any other; or are left out where either side calls them noise; or form a
         block each.
     resampling : Bootstrap, Subsample, Jitter, a sum of these, or Simulate, default=None
-        Where replicates come from. By default each drawn sample counts once (`Bootstrap(distinct=True)`), because copies
-        of a sample agree with themselves and raise the score; `Bootstrap()` is the paper's. Where any study has more
-        features than samples the default is `Subsample(0.8)`.
+        Where replicates come from. By default each drawn sample counts once (`Bootstrap(distinct=True)`), because
+        copies of a sample agree with themselves and raise the score; `Bootstrap()` is the paper's. Where any study has
+        more features than samples the default is `Subsample(0.8)`.
     rng : int, Generator, SeedSequence or None, default=None
         The seed. Draws depend on it, on the study's name and on the replicate's number, on nothing else.
     n_jobs : int or None, default=None

@@ -17,7 +17,7 @@ def section_of(text: str, version: str) -> str:
     >>> section_of("# Changelog\n\n## 1.1.0 (2027-01-01)\n\n- New.\n\n## 1.0.0\n\n- First.\n", "1.1.0")
     '- New.'
     """
-    found = re.search(rf"^## {re.escape(version)}(?: .*)?\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    found = re.search(rf"^## {re.escape(version)}(?: [^\n]*)?\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
     if found is None or not found[1].strip():
         sys.exit(f"CHANGELOG.md has no section {version}: rename Unreleased before the tag is set.")
     return found[1].strip()

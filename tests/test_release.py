@@ -62,6 +62,7 @@ def test_zenodo_and_the_citation_name_the_same_paper():
 
 
 def test_release_notes_are_the_section_of_the_version():
+    subprocess.run([sys.executable, "-m", "doctest", NOTES], check=True)
     of_unreleased = subprocess.run([sys.executable, NOTES, "Unreleased"], capture_output=True, text=True, check=True)
     assert of_unreleased.stdout.startswith("- ")
     assert "## " not in of_unreleased.stdout

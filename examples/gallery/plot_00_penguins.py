@@ -33,4 +33,4 @@ for name, known in zip(islands, species, strict=True):
 # %%
 # Chinstrap penguins differ from Adélie penguins by the length of their bills, and live with them on Dream alone.
 # k-means cuts the penguins of Dream by sex rather than by species, without a density valley: in these four measurements
-# this species is missed. *Found* and *not found* are about clusters with density valleys around them, not about species.
+# this species is missed. *Found* and *not found* speak of clusters between density valleys, not of species.

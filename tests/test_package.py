@@ -55,6 +55,7 @@ ROAD = [
     "findings",
     "stability",
     "analysis",
+    "tl",
     "federated",
     "results",
     "datasets",
@@ -215,6 +216,7 @@ NAMESPACES = {
     "results",
     "separation",
     "stability",
+    "tl",
 }
 NAMED_INSIDE = ("agreement", "federated", "resampling", "separation", "stability")
 

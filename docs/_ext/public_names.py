@@ -28,6 +28,7 @@ HEADINGS = {
     "resampling": "Resampling",
     "fitting": "Clustering functions",
     "clusterers": "Clusterers",
+    "tl": "Single cells",
     "federated": "Federated studies",
     "report": "Reports and files",
     "execution": "Settings",

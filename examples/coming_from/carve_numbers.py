@@ -6,7 +6,7 @@ Needs ``pip install carve-validate`` in an environment of its own (it asks for P
 from __future__ import annotations
 
 import sys
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 
 import pandas as pd
@@ -15,11 +15,12 @@ from sklearn.cluster import AgglomerativeClustering
 from sklearn.neighbors import KNeighborsClassifier
 
 N_RESAMPLES = 200
+COLUMNS = ["collection", "n_clusters", "ari_generalizability", "ari_generalizability_se", "k_chosen"]
 
 
 def main() -> None:
     points = pd.read_csv("peer_points.csv")
-    rows = []
+    tables = []
     for collection, part in points[points["study"] == "alpha"].groupby("collection", sort=False):
         carve = CARVE(
             n_clusters=5,
@@ -30,19 +31,11 @@ def main() -> None:
             random_state=1,
         )
         carve.fit(part.filter(regex="^x").to_numpy())
-        table = carve.estimator_results_.assign(collection=collection)
-        rows.append(
-            table.drop(columns=[name for name in table if table[name].dtype == object and name != "collection"])
-        )
-        for measure in ("stability", "generalizability"):
-            chosen = carve.get_k(measure=measure, rule="max")
-            rows.append(pd.DataFrame({"collection": [collection], "measure": [measure], "k_chosen": [chosen]}))
-    try:
-        installed = version("carve-validate")
-    except PackageNotFoundError:
-        installed = "from its wheel"
-    header = f"# carve-validate {installed}, scikit-learn {version('scikit-learn')}, Python {sys.version.split()[0]}"
-    Path("carve_numbers.csv").write_text(header + "\n" + pd.concat(rows).to_csv(index=False, float_format="%.10g"))
+        chosen = carve.get_k(measure="generalizability", rule="max")
+        tables.append(carve.estimator_results_.assign(collection=collection, k_chosen=chosen)[COLUMNS])
+    installed = f"carve-validate {version('carve-validate')}, scikit-learn {version('scikit-learn')}"
+    table = pd.concat(tables).to_csv(index=False, float_format="%.10g")
+    Path("carve_numbers.csv").write_text(f"# {installed}, Python {sys.version.split()[0]}\n{table}")
 
 
 if __name__ == "__main__":

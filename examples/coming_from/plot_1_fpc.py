@@ -47,7 +47,7 @@ np.testing.assert_allclose(both["clustrep"], both["value"], rtol=1e-11)
 
 # %%
 # Quantities of resamples are equal up to the error of resampling
-# ---------------------------------------------------------
+# ---------------------------------------------------------------
 #
 # Draws differ between two programs; means agree within about two standard errors (``error`` is that of fpc). Both
 # ``clusterboot`` and ``stability`` compare clusters on the samples drawn, each once. ``nselectboot`` counts a pair of

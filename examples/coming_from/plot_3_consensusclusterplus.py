@@ -27,10 +27,8 @@ import clustrep as cr
 
 here = Path("../../examples/coming_from") if Path("../../examples/coming_from").exists() else Path()
 print((here / "peer_numbers_r.csv").read_text().splitlines()[0])
-peers = pd.read_csv(here / "peer_numbers_r.csv", comment="#").replace(
-    {"three groups": "three clusters", "one piece": "unimodal"}
-)
-points = pd.read_csv(here / "peer_points.csv").replace({"three groups": "three clusters", "one piece": "unimodal"})
+peers = pd.read_csv(here / "peer_numbers_r.csv", comment="#")
+points = pd.read_csv(here / "peer_points.csv")
 alpha = points[points["study"] == "alpha"].groupby("collection", sort=False)
 
 ours = {
@@ -66,4 +64,4 @@ for name, tables in studies.items():
     analysis = cr.analyse(ward, tables, n_clusters=[2, 3, 4, 5], n_resamples=20, n_null=99, train=(), rng=0)
     print(f"{name}: smallest PAC at k = {both['clustrep'][name].idxmin()}; clustrep: {analysis.headline[0].text}")
 
-ours["three clusters"].plot()
+ours["three groups"].plot()

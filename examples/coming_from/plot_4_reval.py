@@ -27,9 +27,8 @@ import clustrep as cr
 
 here = Path("../../examples/coming_from") if Path("../../examples/coming_from").exists() else Path()
 print((here / "peer_numbers_python.csv").read_text().splitlines()[0])
-names = {"three groups": "three clusters", "one piece": "unimodal"}
-peers = pd.read_csv(here / "peer_numbers_python.csv", comment="#").replace(names)
-points = pd.read_csv(here / "peer_points.csv").replace(names)
+peers = pd.read_csv(here / "peer_numbers_python.csv", comment="#")
+points = pd.read_csv(here / "peer_points.csv")
 
 theirs = peers[peers["quantity"] == "misclassification"].pivot(index="k", columns="collection", values="value")
 errors = peers[peers["quantity"] == "misclassification"].pivot(index="k", columns="collection", values="error")

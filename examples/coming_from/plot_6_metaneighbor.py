@@ -5,8 +5,7 @@ MetaNeighbor
 =============================================  ======================================================================
 there                                          here
 =============================================  ======================================================================
-``MetaNeighborUS(var_genes, dat, study_id,     ``cluster_auroc(studies, labels)``
-cell_type, symmetric_output=FALSE)``
+``MetaNeighborUS(var_genes, dat, ...)``        ``cluster_auroc(studies, labels)``
 ``one_vs_best=TRUE``                           the column ``one_against_best``
 cells as columns of a SummarizedExperiment     cells as rows of each study
 labels that are given                          ``analyse`` finds clusters as well; ``match_clusters`` takes labels
@@ -46,7 +45,7 @@ print(shown[["quantity", "train", "test", "MetaNeighbor", "clustrep"]].round(4).
 # An AUROC compares labels that are given. Whether there are clusters is another question: unimodal data that are cut
 # in the same place in both studies have an AUROC near 1, too.
 
-unimodal = pd.read_csv(here / "peer_points.csv").query("collection == 'one piece'")
+unimodal = pd.read_csv(here / "peer_points.csv").query("collection == 'unimodal'")
 cut = {name: part.filter(regex="^x") for name, part in unimodal.groupby("study")}
 first = np.linalg.svd(np.concatenate([X - X.mean() for X in cut.values()]), full_matrices=False)[2][0]
 sides = {name: np.where((X - X.mean()).to_numpy() @ first > 0, "right", "left") for name, X in cut.items()}

@@ -28,7 +28,6 @@ import clustrep as cr
 
 here = Path("../../examples/coming_from") if Path("../../examples/coming_from").exists() else Path()
 print((here / "scanpy_labels.csv").read_text().splitlines()[0])
-names = {"three groups": "three clusters", "one piece": "unimodal"}
 theirs = pd.read_csv(here / "scanpy_labels.csv", comment="#")
 points = pd.read_csv(here / "peer_points.csv")
 rows = []
@@ -38,7 +37,7 @@ for collection, part in points.groupby("collection", sort=False):
         labels = theirs[f"{collection}, {resolution}"].iloc[: len(X)]
         leiden = cr.clusterers.Leiden(resolution=resolution, n_iterations=-1, random_state=0).fit_predict(X)
         agreement = cr.agreement.adjusted_rand_index(labels, leiden)
-        rows.append((names[collection], resolution, labels.nunique(), len(set(leiden.tolist())), agreement))
+        rows.append((collection, resolution, labels.nunique(), len(set(leiden.tolist())), agreement))
 columns = ["data", "resolution", "clusters in scanpy", "clusters in clustrep", "ARI of the two"]
 print(pd.DataFrame(rows, columns=columns).round(2).to_string(index=False))
 
@@ -52,4 +51,4 @@ for collection, part in points.groupby("collection", sort=False):
     analysis = cr.analyse(
         leiden, studies, param_grid={"resolution": [0.25, 0.5, 1.0]}, n_resamples=20, n_null=39, train=(), rng=0
     )
-    print(f"{names[collection]}: {analysis.headline[0].text}")
+    print(f"{collection}: {analysis.headline[0].text}")

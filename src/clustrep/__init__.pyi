@@ -9,6 +9,7 @@ from . import resampling as resampling
 from . import results as results
 from . import separation as separation
 from . import stability as stability
+from . import tl as tl
 from .algorithms.compare import compare as compare
 from .algorithms.leave_one_out import leave_one_study_out as leave_one_study_out
 from .algorithms.local import local_replicability as local_replicability

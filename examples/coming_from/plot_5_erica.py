@@ -28,7 +28,7 @@ import clustrep as cr
 
 here = Path("../../examples/coming_from") if Path("../../examples/coming_from").exists() else Path()
 print((here / "peer_numbers_python.csv").read_text().splitlines()[0])
-peers = pd.read_csv(here / "peer_numbers_python.csv", comment="#")
+peers = pd.read_csv(here / "peer_numbers_python.csv", comment="#").astype({"k": "Int64"})
 points = pd.read_csv(here / "peer_points.csv")
 
 theirs = peers[peers["quantity"] == "TWCRI"].pivot(index="k", columns="collection", values="value")

@@ -130,8 +130,8 @@ def page(rows: Sequence[Row], clusterer: str) -> str:
     lines = [
         "# Accuracy on public data sets",
         "",
-        "`make exam` writes this page. The right answers were written down before the first run; two rules were "
-        "changed after it (decision 0010).",
+        "`make exam` writes this page. The right answers were written down before the first run; rules "
+        "that were changed after it are named in decision 0010.",
         "",
         f"Right in verdict, number of clusters and at least {100 * ENTRIES_RIGHT:.0f} % of the entries of cluster × "
         f"study: {right} of {len(rows)} ({clusterer}). Right answers are those of exam/expected.toml.",

@@ -319,6 +319,35 @@ def reference_costs() -> list[list[str]]:
     return rows
 
 
+def verdict_costs() -> list[list[str]]:
+    """What the whole analysis costs, as a multiple of the comparison of the same studies alone."""
+    rng = np.random.default_rng(0)
+    angles = [rng.uniform(0, 1.5 * np.pi, 400) for _ in range(3)]
+    arc = [
+        np.column_stack([5 * np.cos(t), 5 * np.sin(t), np.zeros((400, 8))]) + rng.normal(size=(400, 10)) for t in angles
+    ]
+    settings = {
+        "3 × 400 × 10, five clusters": (2.0, mixture(400, 10, 5, 2.0, 3)),
+        "3 × 250 × 50, four clusters": (2.0, mixture(250, 50, 4, 1.0, 3)),
+        "3 × 400 × 10, no clusters": (2.0, [rng.normal(size=(400, 10)) * np.linspace(3, 1, 10) for _ in range(3)]),
+        "3 × 400 × 10, overlapping clusters": (4.0, mixture(400, 10, 4, 0.8, 3)),
+        "3 × 400 × 10, an arc": (4.0, arc),
+        "4 × 2,000 × 30, eight clusters": (2.0, mixture(2000, 30, 8, 1.5, 4)),
+    }
+    rows, options = [], {"n_clusters": range(2, 9), "n_resamples": 100, "rng": 0}
+    for title, (wanted, studies) in settings.items():
+        small = [X[:60] for X in studies]
+        cr.analyse(KMeans(n_init=2), small, n_clusters=[2, 3], n_resamples=2, n_null=19, rng=0)  # compiles
+        plain = timed(lambda studies=studies: cr.compare(KMeans(n_init=10), studies, **options))[0]
+        whole, analysis = timed(lambda studies=studies: cr.analyse(KMeans(n_init=10), studies, **options))
+        drawn = 0 if analysis.reference is None else len(analysis.reference.distribution)
+        ratio = Cell(f"{whole / plain:.1f}", whole <= wanted * plain)
+        rows.append(
+            [title, analysis.verdict, f"{plain:.1f} s", f"{whole:.1f} s", f"{wanted:g}", str(ratio), str(drawn)]
+        )
+    return rows
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # growth
 
@@ -379,6 +408,10 @@ def main(names: Sequence[str]) -> int:
         if not names or "null" in names:
             print()
             print_table(["data without clusters", "100 resamples", "199 collections", "multiple"], reference_costs())
+        if not names or "verdict" in names:
+            print()
+            header = ["studies", "verdict", "compare", "analyse", "wanted", "multiple", "null data sets of the model"]
+            print_table(header, verdict_costs())
         if not names or "growth" in names:
             print()
             print_table(["clusterer", "size", "values", "seconds", "exponent"], growth())

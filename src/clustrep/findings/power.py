@@ -41,6 +41,7 @@ def detectable_separation(tables: Sequence[FloatArray], n_features: int, n_tried
     """
     rng = make_generator(np.random.SeedSequence(seed))
     centred = [X - X.mean(axis=0) for X in tables]
+    roots = [np.linalg.qr(X, mode="r") / np.sqrt(len(X)) for X in centred]  # R′R is the study's covariance
     free = max(sum(map(len, tables)) - len(tables), 1)
     ratio = n_features / free if n_features > tables[0].shape[1] else 0.0
 
@@ -49,8 +50,8 @@ def detectable_separation(tables: Sequence[FloatArray], n_features: int, n_tried
         direction = direction / np.linalg.norm(direction)
         sd = float(np.sqrt(np.mean([np.var(X @ direction) for X in centred])))
         simulated = []
-        for X in centred:  # normal weights of the samples give their covariance
-            Y = rng.normal(size=(len(X), len(X))) @ X / np.sqrt(len(X))
+        for X, root in zip(centred, roots, strict=True):
+            Y = rng.normal(size=(len(X), len(root))) @ root
             Y[: len(X) // 2] += _shown(separation, ratio) * sd * direction
             simulated.append(Y)
         tested = find_valleys(simulated, lambda pools, *, first=0: [[_halves(X, seed)] for X in pools], seed)

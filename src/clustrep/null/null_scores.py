@@ -214,15 +214,17 @@ class NullReference(Saved):
         Westfall and Young 1993). The smaller of the two p-values, each divided by its weight (0.1 and 0.9), is compared
         with the smallest of each data set (minP).
         """
-        n, n_agreements = len(self.distribution), len(self.agreements)
+        adjusted = [_adjusted_together(self.statistics(a), WEIGHTS) for a in range(len(self.agreements))]
+        return np.stack(adjusted, axis=-1).reshape(np.shape(self.overall))
+
+    def statistics(self, a: int = 0) -> FloatArray:
+        """Return score, by one agreement, and separateness: (1 + n, 2, n_configurations), the data first."""
+        n = len(self.distribution)
         # The data are standardised together with the simulated data sets: under the null model, they are one of them.
         scores = np.concatenate([np.reshape(self.overall, (1, -1)), self.overall_distribution.reshape(n, -1)])
-        scores = scores.reshape(1 + n, len(self.clusterers), n_agreements)
+        scores = scores.reshape(1 + n, len(self.clusterers), len(self.agreements))
         separateness = np.concatenate([self.separateness[None], self.separateness_distribution])
-        adjusted = [
-            _adjusted_together(np.stack([scores[:, :, a], separateness], axis=1), WEIGHTS) for a in range(n_agreements)
-        ]
-        return np.stack(adjusted, axis=-1).reshape(np.shape(self.overall))
+        return np.stack([scores[:, :, a], separateness], axis=1)
 
     @property
     def overall_pvalue(self) -> float:
@@ -378,6 +380,20 @@ def _adjusted_together(values: FloatArray, weights: Sequence[float]) -> FloatArr
     values : (1 + n, n_statistics, n_configurations), the data first
     weights : one for every statistic, its part of the error
     """
+    shares, of_data = shares_above(values)
+    divided, of_data = shares / np.asarray(weights), of_data / np.asarray(weights)[:, None]
+    with quiet():
+        smallest = np.nanmin(of_data, axis=0)  # (n_configurations,)
+    adjusted = (divided.min(axis=1)[:, None] <= smallest + 1e-12).mean(axis=0)
+    return np.where(np.isnan(smallest), np.nan, adjusted)
+
+
+def shares_above(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return p-values by each statistic, adjusted over configurations: of every data set, and of the data.
+
+    values : (1 + n, n_statistics, n_configurations), the data first
+    Returns (1 + n_known, n_statistics) and (n_statistics, n_configurations).
+    """
     with quiet():
         sd = np.nanstd(values, axis=0)
         z = (values - np.nanmean(values, axis=0)) / np.where(sd > 0, sd, 1.0)
@@ -385,12 +401,8 @@ def _adjusted_together(values: FloatArray, weights: Sequence[float]) -> FloatArr
     known = ~np.isnan(largest).any(axis=1)
     known[0] = True
     largest = np.nan_to_num(largest[known], nan=-np.inf)
-    divided = _share_above(largest, largest) / np.asarray(weights)  # p-values of every data set
-    of_data = np.where(np.isnan(z[0]), np.nan, _share_above(largest, z[0].T).T) / np.asarray(weights)[:, None]
-    with quiet():
-        smallest = np.nanmin(of_data, axis=0)  # (n_configurations,)
-    adjusted = (divided.min(axis=1)[:, None] <= smallest + 1e-12).mean(axis=0)
-    return np.where(np.isnan(smallest), np.nan, adjusted)
+    of_data = np.where(np.isnan(z[0]), np.nan, _share_above(largest, z[0].T).T)
+    return _share_above(largest, largest), of_data
 
 
 def _share_above(reference: FloatArray, values: FloatArray) -> FloatArray:

@@ -80,6 +80,5 @@ def replicable_clusters(
     if clusterers is None:
         clusterers, options = Leiden(), {"param_grid": {"resolution": list(resolution)}, **options}
     analysis = analyse(clusterers, studies, rng=random_state, **options)
-    written = adata.copy() if copy else adata
-    analysis.to_anndata(written, batch_key, key=key_added)
+    written = analysis.to_anndata(adata, batch_key, key_added=key_added, copy=copy)
     return written if copy else None

@@ -5,8 +5,8 @@ Three breast cohorts, three genes
 The paper's own example (its section 5): the expression of ESR1, ERBB2 and AURKA in the cohorts Mainz, Transbig and VDX.
 Does k-means find the same groups of patients in all of them?
 
-Where the environment variable ``CLUSTREP_DATA`` names a folder that holds the cohorts, they are used. Otherwise this
-page shows three simulated cohorts instead, and says so in the figure.
+Where the environment variable ``CLUSTREP_DATA`` names a folder that holds these cohorts, they are shown; else three
+simulated cohorts.
 """
 
 # %%
@@ -20,12 +20,10 @@ import clustrep as cr
 if "CLUSTREP_DATA" in os.environ:
     studies, source = cr.datasets.load_breast("HK_3GENE"), "Mainz, Transbig, VDX"
 else:
-    simulated = cr.datasets.simulate_cohorts(
+    studies = cr.datasets.simulate_cohorts(
         n_cohorts=3, n_samples=200, n_subtypes=3, n_features=3, separation=4.5, missing={}, shifted={}, rng=19
     )
-    names = {"alpha": "mainz", "beta": "transbig", "gamma": "vdx"}
-    studies = cr.Studies([study.renamed(names[name]) for name, study in simulated.items()])
-    source = "SIMULATED in place of Mainz, Transbig, VDX"
+    source = "three simulated cohorts"
 
 print(source)
 print(studies)
@@ -40,7 +38,7 @@ print(best)
 
 plt.style.use("clustrep.plots.journal")  # figures for one column, readable at 8 cm
 first, second = studies.features[:2]
-function = comparison.replicability("KMeans", best.n_clusters).clustering_function("mainz")
+function = comparison.replicability("KMeans", best.n_clusters).clustering_function(studies.names[0])
 fig, axes = plt.subplots(1, 3, figsize=(3.5, 2.2), sharex=True, sharey=True)
 for ax, (name, study) in zip(axes, studies.items(), strict=True):
     labels = function(study.X)
@@ -51,7 +49,7 @@ for ax, (name, study) in zip(axes, studies.items(), strict=True):
     ax.set(title=name, xlabel=first)
     ax.spines[["top", "right"]].set_visible(False)
 axes[0].set_ylabel(second)
-fig.suptitle(f"Clusters of mainz, predicted elsewhere\n({source})")
+fig.suptitle(f"Clusters of {studies.names[0]}, predicted elsewhere\n({source})")
 
 comparison.plot()
 comparison.replicability("KMeans", best.n_clusters).plot()

@@ -5,8 +5,8 @@ PAM50 genes: which subtypes travel
 Three public breast cohorts with 23 of the PAM50 genes, and the subtype of every patient by the nearest PAM50 centroid.
 Do these published subtypes hold up in the next cohort, and does a clusterer find them by itself?
 
-Where the environment variable ``CLUSTREP_DATA`` names a folder that holds the cohorts, they are used. Otherwise this
-page shows three simulated cohorts instead, and says so in the figure.
+Where the environment variable ``CLUSTREP_DATA`` names a folder that holds these cohorts, they are shown; else three
+simulated cohorts with as many genes.
 """
 
 # %%
@@ -27,7 +27,7 @@ else:
     studies = cr.datasets.simulate_cohorts(
         n_cohorts=3, n_samples=150, n_subtypes=5, n_features=23, separation=4, missing={}, shifted={}, rng=19
     ).scaled("study")
-    source = "SIMULATED in place of NKI, VDX, EXPO"
+    source = "three simulated cohorts"
 
 print(source)
 print(studies)

@@ -14,6 +14,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "r" / "clustrep"
 R = shutil.which("R")
+pytestmark = pytest.mark.timeout(1200)  # R CMD check starts R some twenty times
 NEEDED = ("reticulate", "testthat", "knitr", "rmarkdown", "ggplot2")
 DEBIAN = "r-base-core r-cran-reticulate r-cran-testthat r-cran-knitr r-cran-rmarkdown r-cran-ggplot2 pandoc"
 
@@ -28,7 +29,7 @@ def in_r(folder, *words):
         "R_REPOSITORIES": "NULL",  # no index of packages is asked for
     }
     return subprocess.run(
-        [str(R), *words], cwd=folder, env=environment, capture_output=True, text=True, timeout=280, check=False
+        [str(R), *words], cwd=folder, env=environment, capture_output=True, text=True, timeout=580, check=False
     )
 
 

@@ -12,7 +12,7 @@ export UV_SYSTEM_CERTS := 1
 INSTALL := $(BIN)/uv pip install --quiet --compile-bytecode --editable
 
 .PHONY: demo dist docs picture sbom sentences test test-all coverage test-oldest test-newest bench check format clean
-.PHONY: calibration null-calibration federated-calibration landmark-calibration scale
+.PHONY: calibration null-calibration landmark-calibration scale
 .PHONY: attack attack-quick exam exam-quick exam-quick-designs exam-quick-batches exam-quick-real files fuzz fuzz-quick stress stress-quick paper paper-quick
 
 demo: .venv/installed
@@ -83,9 +83,6 @@ calibration: .venv/installed
 
 null-calibration: .venv/installed
 	$(BIN)/python -m calibration.null $(ARGS)
-
-federated-calibration: .venv/installed
-	$(BIN)/python -m calibration.federated $(ARGS)
 
 landmark-calibration: .venv/installed
 	$(BIN)/python -m calibration.landmarks $(ARGS)

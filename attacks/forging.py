@@ -1,45 +1,119 @@
-"""Attacks on authenticity: files in another's name, and files of an earlier round."""
+"""Attacks on authenticity, and on what stands at the site: keys, the log."""
 
 from __future__ import annotations
 
 import dataclasses
+import os
+import tempfile
+from pathlib import Path
 
 import numpy as np
 from sklearn.cluster import KMeans
+from tests.federated.sites import Hospitals, cohorts
 
-import clustrep as cr
-from attacks.reading import patients
 from clustrep.errors import ClustrepError
+from clustrep.federated import combine
 from clustrep.federated.files import SiteScores
+from clustrep.federated.keys import Key
 
 ACCEPTED, REFUSED = "accepted", "refused"
 
 
-def honest(seed: int = 0) -> list[SiteScores]:
-    """Return the scores of two sites."""
-    studies = [patients(80, 3, seed).renamed("mainz"), patients(80, 3, seed + 1).renamed("vdx")]
-    functions = [cr.federated.learn(KMeans(2, n_init=1), study, n_resamples=3, rng=seed) for study in studies]
-    return [cr.federated.score(study, functions, agreement="ari") for study in studies]
+class Honest:
+    """Two sites that have finished a session."""
+
+    def __init__(self) -> None:
+        self.sites = Hospitals(tempfile.mkdtemp(), cohorts(60, 2).values())
+        self.session = self.sites.agree(KMeans(3, n_init=1), n_resamples=3)
+        self.functions = [self.sites.learn(name, self.session, n_jobs=1) for name in self.sites.studies]
+        self.scores = [self.sites.score(name, self.functions, self.session, n_jobs=1) for name in self.sites.studies]
+
+    def accepts(self, functions: object = None, scores: object = None, session: object = None) -> str:
+        """Say whether files are accepted in the place of honest ones."""
+        try:
+            combine([*(functions or self.functions), *(scores or self.scores)], session or self.session)  # type: ignore[misc]
+        except ClustrepError:
+            return REFUSED
+        return ACCEPTED
 
 
-def combined(files: list[SiteScores]) -> str:
-    """Say whether files are accepted."""
+def forged() -> dict[str, str]:
+    """Send files that nobody should accept."""
+    honest, outcomes = Honest(), {}
+    alpha, beta = honest.scores
+    key = Key(honest.sites.folder / "alpha.key")
+    wrong = np.full_like(beta.scores, 50.0)
+    outcomes["a file in another site's name, signed by a partner"] = honest.accepts(
+        scores=[alpha, dataclasses.replace(beta, scores=np.full_like(beta.scores, 0.5)).signed(key)]
+    )
+    outcomes["ARI = 50, signed by its own site"] = honest.accepts(
+        scores=[alpha, dataclasses.replace(beta, scores=wrong).signed(Key(honest.sites.folder / "beta.key"))]
+    )
+    outcomes["a file without a signature"] = honest.accepts(scores=[alpha, dataclasses.replace(beta, signature="")])
+    outcomes["a file of another session"] = honest.accepts(scores=[alpha, Honest().scores[1]])
+    again = honest.sites.agree(KMeans(3, n_init=1), n_resamples=3)
+    outcomes["files of an earlier session with the same question"] = honest.accepts(session=again)
+    outcomes["two files of one site"] = honest.accepts(scores=[alpha, beta, beta])
+    other = honest.functions[1]
+    swapped = dataclasses.replace(other, versions={"numpy": "0"}).signed(Key(honest.sites.folder / "beta.key"))
+    outcomes["other functions than were scored"] = honest.accepts(functions=[honest.functions[0], swapped])
+    return outcomes
+
+
+def changed(n_changes: int) -> int:
+    """Change single bits of a file of scores; count the files that are accepted."""
+    honest, accepted = Honest(), 0
+    path = Path(tempfile.mkdtemp(), "beta.scores")
+    honest.scores[1].save(path)
+    content = path.read_bytes()
+    rng = np.random.default_rng(0)
+    for _ in range(n_changes):
+        flipped = bytearray(content)
+        flipped[rng.integers(len(content))] ^= 1 << int(rng.integers(8))
+        path.write_bytes(bytes(flipped))
+        try:
+            same = _content(path) == _content_of(honest.scores[1])
+        except ClustrepError:
+            same = False
+        accepted += honest.accepts(scores=[honest.scores[0], path]) == ACCEPTED and not same
+    return accepted
+
+
+def _content(path: Path) -> tuple[object, ...]:
+    from clustrep.federated.reading import read_file
+
+    return _content_of(read_file(path))
+
+
+def _content_of(file: SiteScores) -> tuple[object, ...]:
+    return (file.digest, file.signature, file.scores.tobytes())
+
+
+def at_the_site() -> dict[str, str]:
+    """Tamper with what is at the site, and go on releasing."""
+    outcomes = {}
+    for name, tamper in {
+        "the log loses its last line": lambda log: log.write_text("".join(log.read_text().splitlines(True)[:-1])),
+        "the log is emptied": lambda log: log.write_text(""),
+        "the log is removed": lambda log: log.unlink(),
+        "a line of the log is changed": lambda log: log.write_text(
+            log.read_text().replace('"partitions": [[', '"partitions": [[9')
+        ),
+        "the log is a link to another file": lambda log: (log.rename(f"{log}.old"), log.symlink_to(f"{log}.old")),
+        "the log can be written by others": lambda log: log.chmod(0o622),
+    }.items():
+        honest = Honest()
+        tamper(honest.sites.policy("alpha").with_name("alpha.toml.log"))
+        outcomes[name] = _goes_on(honest)
+    honest = Honest()
+    os.chmod(honest.sites.folder / "alpha.key", 0o644)
+    outcomes["the key can be read by others"] = _goes_on(honest)
+    return outcomes
+
+
+def _goes_on(honest: Honest) -> str:
     try:
-        cr.federated.combine(files)
+        honest.sites.learn("alpha", honest.session, n_jobs=1)
     except ClustrepError:
         return REFUSED
     return ACCEPTED
-
-
-def forged() -> str:
-    """Write scores in the name of another site, sealed like honest ones."""
-    mainz, vdx = honest()
-    wrong = dataclasses.replace(vdx, scores=np.where(np.isnan(vdx.scores), np.nan, 50.0)).sealed()
-    return combined([mainz, wrong])
-
-
-def replayed() -> str:
-    """Send the scores of an earlier round with the same functions."""
-    mainz, vdx = honest()
-    old = dataclasses.replace(vdx, scores=np.round(vdx.scores, 1)).sealed()
-    return combined([mainz, old])

@@ -2,83 +2,153 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Sequence
+import tempfile
+from collections.abc import Sequence
 
 import numpy as np
 from sklearn.cluster import KMeans
+from tests.federated.sites import Hospitals
 
 import clustrep as cr
+from clustrep.errors import ClustrepError
 from clustrep.federated.files import Shelf, SiteFunctions, SiteScores
-from clustrep.federated.forms import NearestCentres
+from clustrep.federated.keys import Key
+from clustrep.federated.session import VERSION, Session
 
-Score = Callable[[SiteFunctions], SiteScores]
-
-
-def crafted(
-    functions: Sequence[np.ndarray], features: Sequence[str], *, resampling: cr.resampling.Resampling | None = None
-) -> SiteFunctions:
-    """Write a file that asks for k = 2 and carries any centres: of the full study, then of every resample."""
-    own = cr.Study(
-        np.random.default_rng(0).normal(size=(200, len(features))) + 9 * (np.arange(200) < 100)[:, None],
-        "mallory",
-        features=list(features),
-        label=False,
-    )
-    B = len(functions) - 1
-    file = cr.federated.learn(KMeans(2, n_init=1), own, n_resamples=B, resampling=resampling, rng=7)
-    forms = [NearestCentres(np.asarray(centres, dtype=float)) for centres in functions]
-    sizes = [np.full(len(centres), 50) for centres in functions]
-    shelf = Shelf.of(forms, np.zeros(B + 1), sizes, np.dtype(float))
-    return dataclasses.replace(file, shelves=(shelf,)).sealed()
+REFUSED, ACCEPTED = "refused", "accepted"
 
 
-def cells(scores: SiteScores) -> np.ndarray:
-    """Return which clusters of a crafted file hold at least one patient, as far as the scores tell."""
-    return np.flatnonzero(scores.clusters[0].sizes != 0) if scores.clusters else np.array([], dtype=int)
+class Victim:
+    """A site that scores whatever its policy allows, and partners who ask it."""
+
+    def __init__(
+        self, study: cr.Study, ranges: Sequence[float], partners: Sequence[str] = ("mallory",), **rules: object
+    ):
+        others = [
+            cr.Study(np.zeros((2, study.X.shape[1])), name, features=study.features, label=False) for name in partners
+        ]
+        self.study, self.site = study, Hospitals(tempfile.mkdtemp(), [study, *others])
+        self.site.write_policy(study.name, features={name: list(ranges) for name in study.features}, **rules)
+
+    def file(
+        self, session: Session, functions: Sequence[np.ndarray], partner: str = "mallory", size: int = 50
+    ) -> SiteFunctions:
+        """Write and sign a file of any centres, one function for every configuration."""
+        shelves = []
+        for centres in functions:
+            k, p = np.shape(centres)
+            sizes, spread = np.full(k, size), np.ones(p)
+            shelves.append(
+                Shelf("centroid", np.zeros(1, dtype=int), np.array(centres, dtype=float)[None], sizes, spread)
+            )
+        file = SiteFunctions(VERSION, session.fingerprint, partner, 100, False, tuple(shelves), (), (), {})
+        return file.signed(Key(self.site.folder / f"{partner}.key"))
+
+    def ask(
+        self, functions: Sequence[np.ndarray], partner: str = "mallory", k: int | None = None, **question: object
+    ) -> SiteScores | None:
+        """Ask for the scores of functions in a new session; None where the site refuses."""
+        options = {"features": self.study.features, "n_resamples": 20, **question}
+        kmeans = {str(i): KMeans(k or len(centres), n_init=1) for i, centres in enumerate(functions)}
+        session = self.site.agree(
+            kmeans, **{**options, "sites": {n: self.site.keys[n] for n in (self.study.name, partner)}}
+        )
+        try:
+            return self.site.score(self.study.name, [self.file(session, functions, partner)], session, n_jobs=1)
+        except ClustrepError:
+            return None
 
 
-def located(study: cr.Study, score: Score, near: float = 0.02) -> int:
-    """Count patients within `near` sd of a cell that is told not to be empty, by a coarse and a fine grid."""
-    sd = study.X.std(axis=0)
-    low, high = -5.0, 8.0  # what the attacker takes for possible
-    side = 64
-    axis = np.linspace(low, high, side)
-    coarse = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
-    occupied = cells(score(crafted([coarse, coarse], study.features)))
-    step = np.linspace(-0.5, 0.5, 13) * (high - low) / (side - 1)
-    fine = np.concatenate([coarse[i] + np.stack(np.meshgrid(step, step), axis=-1).reshape(-1, 2) for i in occupied])
-    if not len(fine):
-        return 0
-    told = fine[cells(score(crafted([fine, fine], study.features)))]
-    apart = np.sqrt((((study.X[:, None] - told) / sd) ** 2).sum(axis=2)).min(axis=1) if len(told) else np.inf
-    return int((apart < near).sum())
+def values(n: int, p: int, seed: int, *, mean: float = 50.0, sd: float = 5.0) -> cr.Study:
+    """Return a study of one round group."""
+    X = mean + sd * np.random.default_rng([seed, n, p, 1]).normal(size=(n, p)).clip(-4, 4)
+    return cr.Study(X, "victim", features=[f"x{j}" for j in range(p)], label=False)
 
 
-def halves(feature: int, at: float, middle: np.ndarray) -> np.ndarray:
-    """Return two centres whose border is a plane across one feature."""
-    centres = np.array([middle, middle], dtype=float)
-    centres[:, feature] = at - 20.0, at + 20.0
+def halves(p: int, at: float, middle: float = 50.0) -> np.ndarray:
+    """Return two centres whose border is a plane across the first feature."""
+    centres = np.full((2, p), middle)
+    centres[:, 0] = at - 10.0, at + 10.0
     return centres
 
 
-def bisected(study: cr.Study, score: Score, n_planes: int = 200) -> float:
-    """Return how far, in sd, the largest value of the first feature is from what flags of single clusters tell."""
-    sd, truth = study.X[:, 0].std(), study.X[:, 0].max()
-    planes = np.linspace(50.0, 75.0, n_planes)  # what the attacker takes for possible
-    middle = np.full(study.X.shape[1], 50.0)
-    scores = score(crafted([halves(0, at, middle) for at in (50.0, *planes)], study.features))
-    beyond = planes[~scores.trivial[0, 1:, 0]]
-    return float(abs(beyond.max() - truth) / sd) if 0 < len(beyond) < n_planes else np.inf
+def thousands(study: cr.Study) -> str:
+    """Send thousands of centres where the question has k = 2, and as many clusters as the policy allows to be asked."""
+    victim = Victim(study, (20, 80))
+    rng = np.random.default_rng(0)
+    answers = [
+        victim.ask([rng.uniform(20, 80, (m, study.X.shape[1]))], k=k) for m, k in ((4000, 2), (150, 150), (11, 11))
+    ]
+    return REFUSED if not any(answers) else ACCEPTED
 
 
-def counted(study: cr.Study, score: Score) -> tuple[int, ...]:
-    """Return the sizes of the two groups of a column that nobody agreed on."""
-    scores = score(crafted([[[0.0], [1.0]]] * 2, study.features[-1:]))
-    return tuple(int(size) for size in scores.clusters[0].sizes)
+def bisected(study: cr.Study, n_asked: int) -> tuple[float, float]:
+    """Look for the largest value of a feature by planes; return how far it is, in sd, and without any answer.
+
+    Without answers the attacker takes the expected largest of as many Gaussian values. With them, the last plane that
+    is answered is that of the 15th patient; the largest is expected as far beyond as in a Gaussian sample.
+    """
+    truth, sd, n = study.X[:, 0].max(), study.X[:, 0].std(), len(study)
+    expected = np.sort(np.random.default_rng(0).normal(size=(2000, n)), axis=1).mean(axis=0)
+    mean = study.X[:, 0].mean()
+    victim = Victim(study, (20, 80))
+    low, high = mean, mean + 3 * sd
+    for _ in range(n_asked):
+        middle = (low + high) / 2
+        answer = victim.ask([halves(study.X.shape[1], middle)])
+        if answer is None:
+            break
+        low, high = (middle, high) if np.isfinite(answer.scores[0, 0, 0, 0]) else (low, middle)
+    with_answers = (low + high) / 2 + sd * (expected[-1] - expected[-15])
+    return abs(with_answers - truth) / sd, abs(mean + sd * expected[-1] - truth) / sd
 
 
-def accepted_draw(study: cr.Study, score: Score) -> str:
-    """Say whether the sender can choose a resampling of two patients."""
-    two = cr.resampling.Subsample(2 / len(study))
-    return "accepted" if score(crafted([[[0.0] * 2, [1.0] * 2]] * 2, study.features, resampling=two)) else "refused"
+def recognised(n: int, p: int, n_games: int, n_asked: int = 10) -> float:
+    """Ask whether a person whose record is known takes part, by planes on both sides of the record.
+
+    Half of the victims have the person. Returns the share that is recognised where 5 % of others are.
+    """
+    members, others = [], []
+    for game in range(n_games):
+        for scores, there in ((members, True), (others, False)):
+            study = values(n, p, 1000 + game)
+            X = np.array(study.X)
+            person = X[:, 0].mean() + X[:, 0].std() * 0.5
+            X[:, 0] = np.where(np.abs(X[:, 0] - person) < 0.2, X[:, 0] + 0.5, X[:, 0])
+            X[0, 0] = person if there else X[0, 0]
+            victim = Victim(cr.Study(X, "victim", features=study.features, label=False), (20, 80))
+            told = []
+            for i in range(n_asked // 2):
+                for side in (-0.1, 0.1):
+                    answer = victim.ask([halves(p, person + side * (1 + i / 50))])
+                    told.append(np.nan if answer is None else answer.scores[0, 0, 1, 0] * np.sign(side))
+            scores.append(np.nansum(told))
+    cut = np.quantile(others, [0.025, 0.975])
+    return float(((np.array(members) < cut[0]) | (np.array(members) > cut[1])).mean())
+
+
+def column(study: cr.Study) -> str:
+    """Name a column that nobody agreed on."""
+    X = np.column_stack([study.X, np.arange(len(study)) % 5 == 0])
+    wide = cr.Study(X, "victim", features=[*study.features, "hiv"], label=False)
+    victim = Victim(wide, (0, 80))
+    victim.site.write_policy("victim", features={name: [20, 80] for name in study.features})
+    answer = victim.ask([np.array([[0.0], [1.0]])], features=("hiv",))
+    return REFUSED if answer is None else ACCEPTED
+
+
+def repeated(study: cr.Study) -> int:
+    """Ask the same function in several sessions with other seeds; return how many different answers come."""
+    victim = Victim(study, (20, 80))
+    answers = [victim.ask([halves(study.X.shape[1], 51.0)], rng=seed) for seed in range(4)]
+    return len({answer.scores.tobytes() for answer in answers if answer is not None})
+
+
+def together(study: cr.Study) -> int:
+    """Let four partners ask for ten functions each; return how many are answered."""
+    partners = ("mallory", "trudy", "eve", "oscar")
+    victim, answered = Victim(study, (20, 80), partners), 0
+    for i in range(11):
+        for j, partner in enumerate(partners):
+            answered += victim.ask([halves(study.X.shape[1], 46 + 0.1 * (4 * i + j))], partner) is not None
+    return answered

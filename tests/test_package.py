@@ -315,6 +315,7 @@ CLASSES = {name: value for name, value in PUBLIC.items() if inspect.isclass(valu
 
 # Functions that return no score: those that set or read something have no formula, no weakness and no reference.
 WITHOUT_SCORES = {
+    "make_key",
     "config_context",
     "get_config",
     "load",

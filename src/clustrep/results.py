@@ -21,10 +21,9 @@ from clustrep.analysis.headline import Preliminary as Preliminary
 from clustrep.analysis.result import Analysis as Analysis
 from clustrep.checks import check_integer
 from clustrep.errors import DataError
-from clustrep.federated.joint import Combined as Combined
-from clustrep.federated.joint import SiteClusters as SiteClusters
-from clustrep.federated.joint import SiteGaps as SiteGaps
-from clustrep.federated.joint import SiteTables as SiteTables
+from clustrep.federated.combined import Combined as Combined
+from clustrep.federated.combined import FederatedClusters as FederatedClusters
+from clustrep.federated.combined import FederatedScores as FederatedScores
 from clustrep.files.archives import Declared
 from clustrep.files.saved import Fields, Saved, load_fields
 from clustrep.findings.annotations import Annotations as Annotations

@@ -23,6 +23,8 @@ COMMANDS = [
     "report",
     "inspect",
     "assign",
+    "key",
+    "agree",
     "learn",
     "score",
     "combine",

@@ -111,7 +111,7 @@ def test_what_is_wrong_in_the_users_own_module_is_said(code, told, tmp_path, mon
     assert told in str(caught.value)
 
 
-@pytest.mark.parametrize("command", ["run", "local", "valleys", "learn"])
+@pytest.mark.parametrize("command", ["run", "local", "valleys"])
 @pytest.mark.parametrize(
     ("arguments", "is_said"),
     [
@@ -125,10 +125,7 @@ def test_what_is_wrong_in_the_users_own_module_is_said(code, told, tmp_path, mon
 def test_a_number_of_clusters_that_nobody_uses_is_named(command, arguments, is_said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "config.toml").write_text('k = "2:3"\n' if command != "local" else "k = 3\n")
-    files = ["nofile.csv"] if command == "learn" else ["nofile.csv", "neither.csv"]
-    stderr = invoke(
-        command, *files, *arguments, *(["--induced", "centroid"] if command == "learn" else []), code=3
-    ).stderr
+    stderr = invoke(command, "nofile.csv", "neither.csv", *arguments, code=3).stderr
     said = "warning: --k is ignored: no number of clusters can be set for dbscan.\n"
     assert stderr.startswith(said) == is_said
     assert ("--k" in stderr) == is_said

@@ -1,55 +1,54 @@
-"""What tests of federated sites share."""
+"""What tests and attacks on federated sites share: keys, policies, a session."""
 
 from __future__ import annotations
 
-import numpy as np
-from sklearn.cluster import AgglomerativeClustering, Birch, BisectingKMeans, KMeans, MiniBatchKMeans
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.mixture import GaussianMixture
-from sklearn.neighbors import NearestCentroid
-from sklearn.tree import DecisionTreeClassifier
+from pathlib import Path
 
 import clustrep as cr
-
-SMALL = cr.federated.Disclosure(min_cluster_size=2)  # so that next to nothing is withheld
-
-CLUSTERERS = {
-    "k-means": KMeans(n_init=3),
-    "k-means from random starts": KMeans(init="random", n_init=2),
-    "mini-batch": MiniBatchKMeans(n_init=2),
-    "bisecting": BisectingKMeans(),
-    "full": GaussianMixture(),
-    "tied": GaussianMixture(covariance_type="tied"),
-    "diag": GaussianMixture(covariance_type="diag"),
-    "spherical": GaussianMixture(covariance_type="spherical"),
-    "birch": Birch(threshold=2.5),
-    "ward by centroid": cr.Induced(AgglomerativeClustering(), classifier=NearestCentroid()),
-    "ward by LDA": cr.Induced(AgglomerativeClustering(), classifier=LinearDiscriminantAnalysis()),
-    "ward by tree": cr.Induced(AgglomerativeClustering(), classifier=DecisionTreeClassifier(min_samples_leaf=5)),
-}
+from clustrep.federated import Policy, Session, combine, learn, make_key, score
 
 
-def cohorts(n_samples=60, n_cohorts=3):
-    """Cohorts with three subtypes."""
-    return cr.datasets.simulate_cohorts(
-        n_cohorts=n_cohorts, n_samples=n_samples, n_subtypes=3, n_features=4, missing={}, shifted={}, rng=7
-    )
+def cohorts(n_samples=120, n_cohorts=3, **options):
+    """Cohorts with three subtypes that are far apart."""
+    settings = {"n_subtypes": 3, "n_features": 4, "separation": 8, "missing": {}, "shifted": {}, "rng": 7, **options}
+    return cr.datasets.simulate_cohorts(n_cohorts=n_cohorts, n_samples=n_samples, **settings)
 
 
-def exchanged(clusterers, studies, *, disclosure=None, agreement=("ari", "ami"), diagonal=True, gaps=False, **options):
-    """Learn at every site, score the others' functions at every site, and combine the scores."""
-    functions = [cr.federated.learn(clusterers, study, disclosure=disclosure, **options) for study in studies.values()]
-    scores = [
-        cr.federated.score(study, functions, disclosure=disclosure, agreement=agreement, diagonal=diagonal, gaps=gaps)
-        for study in studies.values()
-    ]
-    return cr.federated.combine(scores)
+class Hospitals:
+    """Sites with a folder, a key and a policy each."""
 
+    def __init__(self, folder, studies, **rules):
+        self.folder, self.studies = Path(folder), {study.name: study for study in studies}
+        self.keys = {name: make_key(self.folder / f"{name}.key") for name in self.studies}
+        for name in self.studies:
+            self.write_policy(name, **rules)
 
-def assert_same(combined, pooled):
-    """Every number of a comparison is equal, bit for bit."""
-    for name in ("names", "agreements", "clusterers", "n_clusters", "causes"):
-        assert getattr(combined, name) == getattr(pooled, name), name
-    for name in ("estimate", "distribution", "trivial", "clusters_found", "failed"):
-        np.testing.assert_array_equal(getattr(combined, name), getattr(pooled, name), err_msg=name)
-    assert combined.provenance == pooled.provenance
+    def write_policy(self, name, features=None, partners=None, **rules):
+        """Write the policy of one site."""
+        study = self.studies[name]
+        ranges = {feature: [-100.0, 100.0] for feature in study.features} if features is None else features
+        known = {other: key for other, key in self.keys.items() if other != name} if partners is None else partners
+        Policy(name, ranges, known, **rules).save(self.policy(name))
+
+    def policy(self, name):
+        """Where the policy of a site is."""
+        return self.folder / f"{name}.toml"
+
+    def agree(self, clusterers, **question):
+        """Agree on a question about the features that all have."""
+        first = next(iter(self.studies.values()))
+        return Session.agree(clusterers, **{"features": first.features, "sites": self.keys, "rng": 7, **question})
+
+    def learn(self, name, session, **options):
+        """Learn at one site."""
+        return learn(self.studies[name], session, self.policy(name), self.folder / f"{name}.key", **options)
+
+    def score(self, name, functions, session, **options):
+        """Score at one site."""
+        return score(self.studies[name], functions, session, self.policy(name), self.folder / f"{name}.key", **options)
+
+    def together(self, session, **options):
+        """Learn and score at every site, and combine."""
+        functions = [self.learn(name, session, **options) for name in self.studies]
+        scores = [self.score(name, functions, session, **options) for name in self.studies]
+        return combine([*functions, *scores], session)

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import tempfile
 from pathlib import Path
 
 import numpy as np
 from sklearn.cluster import KMeans
-from tests.federated.sites import SMALL
+from tests.federated.sites import Hospitals
 
 import clustrep as cr
 
@@ -31,12 +32,9 @@ def results():
     kmeans, two, X = KMeans(n_init=1), KMeans(2, n_init=1), alpha.X
     few, curve = {"n_resamples": 3, "rng": 1}, {"n_clusters": [2, 3], "rng": 1}
     of_one = cr.stability
-    functions = [
-        cr.federated.learn(kmeans, study, disclosure=SMALL, n_clusters=[2], **few) for study in studies.values()
-    ]
-    sites = [
-        cr.federated.score(study, functions, disclosure=SMALL, gaps=True, tables=True) for study in studies.values()
-    ]
+    with tempfile.TemporaryDirectory() as folder:
+        sites = Hospitals(folder, studies.values(), min_cluster_size=3, trust_partners=True)
+        combined = sites.together(sites.agree(kmeans, n_clusters=[2], n_resamples=3), trust_partners=True)
     analysis = cr.analyse(
         kmeans, studies, n_clusters=[2, 3], n_resamples=3, rng=1, options=cr.RunOptions(recursive=True)
     )
@@ -50,7 +48,7 @@ def results():
         analysis.findings.reference,
         analysis.annotations,
         cr.separation.density_valleys(two, studies, rng=1),
-        cr.federated.combine(sites),
+        combined,
         of_one.stability(two, X, **few),
         of_one.sensitivity(two, X, scales=(0.1, 0.5), **few),
         of_one.validate(kmeans, X, n_clusters=[2, 3], **few),

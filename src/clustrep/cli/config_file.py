@@ -24,7 +24,7 @@ NOT_WRITTEN = ("out", "force", "json", "config", "quiet", "jobs", "engine", "all
 
 STDIN = "-"
 
-PATHS = ("studies", "features", "map", "out", "functions", "scores", "study", "secret")
+PATHS = ("studies", "features", "map", "out", "functions", "files", "study", "session", "policy", "key")
 
 LISTS = ("numbers", "words")  # types whose values may be written as a list
 

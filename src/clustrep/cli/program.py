@@ -22,6 +22,8 @@ MODULES = {
     "report": "clustrep.cli.file_commands",
     "inspect": "clustrep.cli.file_commands",
     "assign": "clustrep.cli.assign_commands",
+    "key": "clustrep.federated.commands",
+    "agree": "clustrep.federated.commands",
     "learn": "clustrep.federated.commands",
     "score": "clustrep.federated.commands",
     "combine": "clustrep.federated.commands",

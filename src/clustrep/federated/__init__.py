@@ -1,15 +1,11 @@
-"""Studies that may not leave their site: clustering functions and scores travel instead.
+"""Studies that may not leave their site: clustering functions and scores travel instead (docs/federated.md).
 
-For partners who trust each other: these files can reveal patients to a partner who tries (docs/federated.md).
-
-inquiry           the question that all sites answer, in plain types
-forms             clustering functions without the samples that they were learned from; extraction: how they are taken
-disclosure        what a file stores, and the log of what not; suppression: small counts
-releasing         functions that a file stores: every replicate, with what was withheld
-site_files        one file each: functions of a site, scores of a site
-site_learning     `learn`; site_scoring: `score`; combining: `combine`
-site_clusters     scores of single clusters; site_gaps: gaps between clusters; site_null: data without clusters
-file_summary      what a file holds, for the person who must approve it
+session     what all sites agree on: the question, their public keys, a nonce; keys: signatures
+policy      what the data owner lets leave; record: the log of what left; site: all of these together, checked
+audit       the rule of atoms: everything released about a study is about groups of at least so many samples
+forms       clustering functions as means of clusters, without samples
+files       one file each: functions of a site, scores of a site; reading: how they are checked
+learning    `learn`; scoring: `score`; combining: `combine`; combined: its result
 """
 
 import lazy_loader

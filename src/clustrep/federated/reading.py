@@ -1,7 +1,7 @@
 """Reading files of other sites: no code in them is run.
 
-Sizes are checked before anything is decompressed (`files`), kinds and shapes before anything is used. Not checked: who
-wrote a file, whether a function has as many centres as the question states clusters, and the range of scores.
+Sizes are checked before anything is decompressed (`files.archives`), names of fields before any array is read,
+signature and session before anything is used, then shapes, ranges and codes.
 """
 
 from __future__ import annotations
@@ -12,62 +12,59 @@ from functools import partial
 from os import PathLike
 from typing import Any, TypeVar
 
-from clustrep.errors import ClustrepError, DataError
-from clustrep.federated.files import (
-    VERSION,
-    ClusterTable,
-    CrossTable,
-    GapTable,
-    Packed,
-    Shelf,
-    SiteFile,
-    SiteFunctions,
-    SiteScores,
-    digest_of,
-)
-from clustrep.federated.inquiry import Inquiry
+from clustrep.errors import DataError
+from clustrep.federated.files import ExactScores, Shelf, SiteFile, SiteFunctions, SiteScores, digest_of
+from clustrep.federated.keys import is_signed
+from clustrep.federated.session import VERSION, Session
 from clustrep.files.saved import Fields, load_fields
 from clustrep.text import listing
 
 T = TypeVar("T")
-
 KINDS: dict[str, Any] = {kind.__name__: kind for kind in (SiteFunctions, SiteScores)}
-PARTS: dict[str, Any] = {kind.__name__: kind for kind in (Shelf, Packed, ClusterTable, GapTable, CrossTable)}
+PARTS: dict[str, Any] = {kind.__name__: kind for kind in (Shelf, ExactScores)}
 SAID = {"SiteFunctions": "clustering functions", "SiteScores": "scores"}
 
 
 def read_file(path: str | PathLike[str]) -> Any:
-    """Read a file of functions or of scores, and check all of it."""
+    """Read a file of functions or of scores; its origin is not verified yet."""
     fields = load_fields(path, partial(_check_declared, path))
-    damaged = f"{path} was changed after it was written, or is damaged"
     try:
-        content = _assembled(fields, KINDS)
+        return _assembled(fields, KINDS)
     except Exception:  # values may be anything
-        raise DataError(f"{damaged}: ask for a new one.") from None
-    if content.digest != digest_of(content):
-        raise DataError(f"{damaged}: its SHA-256 is not that of its content. Ask for a new one.")
-    try:
-        content.check()
-    except ClustrepError as error:
-        raise DataError(f"{path} can't be used: {str(error).rstrip('.')}.") from None
-    except Exception:  # of any kind, where fields do not fit together
-        raise DataError(f"{path} can't be used: its numbers do not fit together. Ask for a new one.") from None
-    return content
+        raise DataError(f"{path} was changed after it was written, or is damaged: ask for a new one.") from None
 
 
-def read_files(files: object, kind: type[T], parameter: str) -> list[T]:
-    """Read files of one kind; objects in memory are returned unchanged."""
+def verified(files: object, session: Session, *kinds: type[SiteFile]) -> list[SiteFile]:
+    """Read files of some kinds, and verify that sites of this session wrote all of them for it."""
     several = files if isinstance(files, Sequence) and not isinstance(files, str) else [files]
-    contents = [item if isinstance(item, SiteFile) else read_file(item) for item in several]  # type: ignore[arg-type]
-    for item, content in zip(several, contents, strict=True):
-        if not isinstance(content, kind):
-            name = item if not isinstance(item, SiteFile) else f"That of {content.study!r}"
-            raise DataError(
-                f"{name} holds {SAID[type(content).__name__]}, but {parameter} takes {SAID[kind.__name__]}."
-            )
-    if not contents:
-        raise DataError(f"{parameter} is empty: name at least one file of {SAID[kind.__name__]}.")
-    return contents  # type: ignore[return-value]
+    if not several:
+        raise DataError(f"Name at least one file of {listing(SAID[kind.__name__] for kind in kinds)}.")
+    return [_verified(item, session, kinds) for item in several]
+
+
+def _verified(item: Any, session: Session, kinds: tuple[type[SiteFile], ...]) -> SiteFile:
+    content = item if isinstance(item, SiteFile) else read_file(item)
+    name = f"That of {content.study!r}" if isinstance(item, SiteFile) else str(item)
+    if not isinstance(content, kinds):
+        wanted = listing(SAID[kind.__name__] for kind in kinds)
+        raise DataError(f"{name} holds {SAID[type(content).__name__]}: name files of {wanted}.")
+    public = session.sites.get(content.study) if isinstance(content.study, str) else None
+    try:
+        digest = digest_of(content)
+    except Exception:  # values may be anything
+        digest = ""
+    if public is None or digest != content.digest or not is_signed(digest, content.signature, public):
+        raise DataError(
+            f"{name} is not signed by a site of this session: it was changed after it was signed, or somebody else "
+            "wrote it. Ask the site for a new one."
+        )
+    if content.session != session.fingerprint:
+        raise DataError(f"{name} belongs to another session: ask the site for one of this session.")
+    try:
+        content.check(session)  # type: ignore[attr-defined]
+    except Exception:  # of any kind, where fields do not fit together
+        raise DataError(f"{name} can't be used: its numbers do not fit together. Ask for a new one.") from None
+    return content
 
 
 def _check_declared(path: str | PathLike[str], fields: Fields) -> None:
@@ -77,13 +74,8 @@ def _check_declared(path: str | PathLike[str], fields: Fields) -> None:
             f"{path} holds no {' and no '.join(SAID.values())} of a site, but {fields.kind!r}: name a file that "
             "learn or score wrote."
         )
-    version = fields.values.get("version")
-    if type(version) is not int or version < 1:
-        raise DataError(f"{path} can't be used: it states no version, but {version!r}. Ask for a new one.")
-    if version > VERSION:
-        raise DataError(
-            f"{path} was written by a newer clustrep (format {version}, this one reads {VERSION}): update it."
-        )
+    if fields.values.get("version") != VERSION:
+        raise DataError(f"{path} is of another clustrep: use the same at every site, and ask for a new file.")
     _check_names(fields, KINDS)
 
 
@@ -105,26 +97,6 @@ def _assembled(fields: Fields, kinds: Mapping[str, Any]) -> Any:
 def _part(value: Any) -> Any:
     if isinstance(value, Fields):
         return _assembled(value, PARTS)
-    if isinstance(value, tuple):
+    if isinstance(value, list | tuple):
         return tuple(_part(item) for item in value)
     return value
-
-
-def check_same_question(files: Sequence[SiteFile]) -> Inquiry:
-    """Check that files answer the same question, about different studies; return it."""
-    first = files[0]
-    for other in files[1:]:
-        if other.question.fingerprint != first.question.fingerprint:
-            differences = first.question.differences(other.question) or ["the way in which they were written"]
-            raise DataError(
-                f"The files of {first.study!r} and {other.study!r} answer different questions; they differ in "
-                f"{'; '.join(differences)}. Learn again with the same options at every site."
-            )
-    names = [file.study for file in files]
-    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
-    if twice:
-        raise DataError(
-            f"Two files are of a study named {listing(map(repr, twice))}: give every site its own name, and learn "
-            "again."
-        )
-    return first.question

@@ -13,7 +13,7 @@ from clustrep.analysis.headline import Said, headline_of_comparison, headline_of
 from clustrep.analysis.result import Analysis
 from clustrep.errors import ParameterError
 from clustrep.execution.failures import Failures
-from clustrep.federated.joint import Combined
+from clustrep.federated.combined import Combined
 from clustrep.findings.result import Findings
 from clustrep.findings.verdict import best_above
 from clustrep.null.null_scores import NullReference
@@ -69,7 +69,7 @@ class Material:
                 )
         if _all(flat, Analysis):
             return cls.of_analysis(_with_embedded(flat))
-        return replace(cls.of_parts(flat), warnings=tuple(f"Withheld or changed: {line}" for line in withheld))
+        return replace(cls.of_parts(flat), warnings=tuple(f"Withheld: {line}" for line in withheld))
 
     @classmethod
     def of_analysis(cls, analysis: Analysis) -> Material:
@@ -114,13 +114,11 @@ class Material:
 
 
 def _parts_of(combined: Combined) -> list[Any]:
-    """Return the results of several sites one by one; pairs of sites are those of the best configuration."""
-    comparison, reference = combined.comparison, combined.reference
-    choice = comparison.choice(reference)
-    best = choice.best if choice.best is not None else choice.chosen
-    pairs = [] if best is None else [comparison.replicability(best.clusterer, best.n_clusters)]
-    parts = [comparison, *pairs, reference, combined.clusters, combined.gaps, combined.tables]
-    return [part for part in parts if part is not None]
+    """Return the results of several sites one by one; pairs of trusted sites are those of the best configuration."""
+    if combined.comparison is None:
+        return [combined.scores, combined.clusters]
+    best = combined.comparison.best()
+    return [combined.comparison, combined.comparison.replicability(best.clusterer, best.n_clusters), combined.clusters]
 
 
 def _all(results: Sequence[Any], kind: type[Result]) -> list[Result]:

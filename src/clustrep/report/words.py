@@ -86,9 +86,8 @@ SECTIONS = {
     "LeaveOneStudyOut": "Trained on all other studies",
     "ClusterTest": "Test for clusters",
     "Validation": "Indices within one study",
-    "SiteClusters": "Clusters at other sites",
-    "SiteGaps": "Density valleys between clusters, counted at other sites",
-    "SiteTables": "Clusters of two sites, sample counts",
+    "FederatedScores": "Pairs of sites",
+    "FederatedClusters": "Clusters matched across sites",
 }
 # Whether the page can be sent around.
 NO_SAMPLES = "This page names no samples."

@@ -1,0 +1,116 @@
+"""Keys and signatures of sites (Ed25519), and random numbers that only a site's key tells."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from clustrep.errors import ClustrepError, DataError
+from clustrep.files.private import open_private
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+CONTEXT = b"clustrep federated 2\n"  # so that a signature is one of nothing else
+KEY_BYTES, SIGNATURE_BYTES = 32, 64
+
+
+def make_key(path: str | PathLike[str]) -> str:
+    """Make the key with which a site signs its files, and write it to a file that only its owner can read.
+
+    Parameters
+    ----------
+    path : path
+        A new file. It stays at the site.
+
+    Returns
+    -------
+    str
+        The public key, 64 hexadecimal digits: what the other sites get.
+
+    See Also
+    --------
+    Session : Where public keys are agreed on.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     len(make_key(f"{folder}/mainz.key"))
+    64
+    """
+    private = _ed25519().Ed25519PrivateKey.generate()
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise DataError(f"{path} exists already: name another file for the key.") from None
+    except OSError as error:
+        raise DataError(f"{path} can't be written ({error.strerror}): name another file for the key.") from None
+    with os.fdopen(handle, "w", encoding="ascii") as stream:
+        stream.write(private.private_bytes_raw().hex() + "\n")
+    return str(private.public_key().public_bytes_raw().hex())
+
+
+class Key:
+    """The private key of a site, read from its file.
+
+    Parameters
+    ----------
+    path : path
+    """
+
+    def __init__(self, path: str | PathLike[str]):
+        with open_private(Path(path), "the key of the site: make one with `clustrep key FILE`") as stream:
+            text = stream.read(4 * KEY_BYTES).strip()
+        try:
+            self._bytes = bytes.fromhex(text.decode("ascii"))
+            self._private: Ed25519PrivateKey = _ed25519().Ed25519PrivateKey.from_private_bytes(self._bytes)
+        except ClustrepError:
+            raise
+        except Exception:  # the file may hold anything
+            raise DataError(f"{path} holds no key: make one with `clustrep key FILE`.") from None
+
+    @property
+    def public(self) -> str:
+        """The public key, as hexadecimal digits."""
+        return self._private.public_key().public_bytes_raw().hex()
+
+    def sign(self, digest: str) -> str:
+        """Sign a digest."""
+        return self._private.sign(CONTEXT + digest.encode()).hex()
+
+    def number(self, *about: str) -> int:
+        """Return a number of 128 bits that follows from a text, for whoever has the key."""
+        message = CONTEXT + "\n".join(about).encode()
+        return int.from_bytes(hmac.new(self._bytes, message, hashlib.sha256).digest()[:16], "big")
+
+
+def is_signed(digest: str, signature: str, public: str) -> bool:
+    """Whether a digest was signed with the key that belongs to a public key."""
+    from cryptography.exceptions import InvalidSignature
+
+    try:
+        key = _ed25519().Ed25519PublicKey.from_public_bytes(bytes.fromhex(public))
+        key.verify(bytes.fromhex(signature), CONTEXT + digest.encode())
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+def is_public_key(text: object) -> bool:
+    """Whether a text is a public key."""
+    return isinstance(text, str) and len(text) == 2 * KEY_BYTES and set(text) <= set("0123456789abcdef")
+
+
+def _ed25519() -> Any:
+    try:
+        from cryptography.hazmat.primitives.asymmetric import ed25519
+    except ModuleNotFoundError:
+        raise DataError(
+            "Files of federated sites are signed by the package cryptography: pip install 'clustrep[federated]'."
+        ) from None
+    return ed25519

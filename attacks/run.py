@@ -19,7 +19,7 @@ import numpy as np
 import clustrep as cr
 from attacks import forging, probing, reading
 
-N_STUDIES, N_QUICK = 40, 4
+N_STUDIES, N_QUICK = 20, 3
 CURIOUS, MALICIOUS, FORGER = "curious", "malicious", "forger"
 LEAST = 10
 

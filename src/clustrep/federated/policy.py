@@ -114,7 +114,7 @@ class Policy:
         except OSError as error:
             raise DataError(f"The policy {path} can't be read ({error.strerror}): docs/federated.md has one.") from None
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise DataError(f"The policy {path} is no TOML ({error}): docs/federated.md has one.") from None
+            raise DataError(f"The policy {path} is not TOML: {error}. docs/federated.md has one.") from None
         for name in plain:
             if name not in known:
                 raise DataError(f"{path} has an unknown entry {name!r}: {listing(known, 20)}.{nearest(name, known)}")
@@ -148,7 +148,7 @@ class Policy:
         for name, key in session.sites.items():
             if name != self.study and self.partners.get(name) != key:
                 raise DataError(
-                    f"The policy of {self.study!r} has no partner {name!r} with the key {key[:16]}…: compare keys by "
+                    f"The policy of {self.study!r} has no partner {name!r} with the key of the session: compare keys by "
                     "telephone, then add the partner."
                 )
         largest = max(each.n_clusters or 0 for each in session.configurations)

@@ -148,7 +148,7 @@ class Policy:
         for name, key in session.sites.items():
             if name != self.study and self.partners.get(name) != key:
                 raise DataError(
-                    f"The policy of {self.study!r} has no partner {name!r} with the key of the session: compare keys by "
+                    f"The policy of {self.study!r} has no partner {name!r} with this key: compare keys by "
                     "telephone, then add the partner."
                 )
         largest = max(each.n_clusters or 0 for each in session.configurations)

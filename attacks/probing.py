@@ -121,7 +121,7 @@ def recognised(n: int, p: int, n_games: int, n_asked: int = 10) -> float:
             for i in range(n_asked // 2):
                 for side in (-0.1, 0.1):
                     answer = victim.ask([halves(p, person + side * (1 + i / 50))])
-                    told.append(np.nan if answer is None else answer.scores[0, 0, 1, 0] * np.sign(side))
+                    told.append(np.nan if answer is None else answer.scores[0, 0, 0, 0] * np.sign(side))
             scores.append(np.nansum(told))
     cut = np.quantile(others, [0.025, 0.975])
     return float(((np.array(members) < cut[0]) | (np.array(members) > cut[1])).mean())

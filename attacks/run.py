@@ -17,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 import clustrep as cr
-from attacks import forging, probing, reading
+from attacks import forging, own, probing, reading
 
-N_STUDIES, N_QUICK = 20, 3
+N_STUDIES, N_QUICK = 10, 3
 CURIOUS, MALICIOUS, FORGER = "curious", "malicious", "forger"
 LEAST = 10
 
@@ -130,7 +130,7 @@ def of_probers(n: int) -> Iterator[Row]:
         f"found within {np.median(with_answers):.2f} sd (median); without any answer {np.median(without):.2f} sd",
         holds=np.median(with_answers) > 0.5 * np.median(without),
     )
-    games = max(20, 2 * n)
+    games = max(8, 2 * n)
     rate = probing.recognised(120, 2, games)
     yield Row(
         MALICIOUS,
@@ -151,6 +151,37 @@ def of_forgers(n: int) -> Iterator[Row]:
         yield Row("at the site", attack[0].upper() + attack[1:], "`learn`", outcome, holds=outcome == forging.REFUSED)
 
 
+def of_adversaries(n: int) -> Iterator[Row]:
+    """Try what an adversary found after the rules were made."""
+    for attack, size in (
+        ("Partitions by subsets of the features", own.subset_of_features()),
+        ("Six releases at once, before any is in the log", own.two_at_once()),
+    ):
+        yield Row(CURIOUS, attack, "`learn`; 100 to 120 patients", f"groups of at least {size} patients", size >= LEAST)
+    for attack, outcome in (
+        ("The policy by a link of another name, beside which there is no log", own.through_a_link()),
+        ("Another key for a site in the session", own.key_swapped_in_session()),
+    ):
+        yield Row("at the site", attack, "`learn`", outcome, outcome == own.REFUSED)
+    games = max(8, 2 * n)
+    rate = own.by_spreads(games)
+    yield Row(
+        CURIOUS,
+        "A standard deviation within clusters tells that there is an outlier of 9 sd",
+        f"120 × 3, {games} + {games} studies",
+        f"{rate:.0%} recognised, with 5 % of others",
+        rate <= 0.5,
+    )
+    rate = own.slab(100, 2, games)
+    yield Row(
+        MALICIOUS,
+        "Ten planes on both sides of a patient who is alone between the clusters",
+        f"`score`; 100 × 2, {games} + {games} studies",
+        f"{rate:.0%} recognised, with 5 % of others",
+        rate <= 0.5,
+    )
+
+
 @cr.config_context(progress=False)
 def main() -> None:
     """Run all attacks, and print a table."""
@@ -160,7 +191,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     print("| party | attack | setting | reached |\n|---|---|---|---|")
     broken = []
-    for row in (row for rows in (of_readers, of_probers, of_forgers) for row in rows(n)):
+    for row in (row for rows in (of_readers, of_probers, of_forgers, of_adversaries) for row in rows(n)):
         print(f"| {' | '.join(row[:4])} |", flush=True)
         if not row.holds:
             broken.append(row.attack)

@@ -17,8 +17,8 @@ from clustrep.provenance import Provenance
 from clustrep.summaries import label, quiet
 from clustrep.types import FloatArray, IntArray
 
-# What a score of a site that follows its policy is: the observed one, the mean over resamples, and a 95 % interval.
-TOLD = ("observed", "mean", "low", "high")
+# What a score is: the mean over resamples, and a 95 % interval.
+TOLD = ("mean", "low", "high")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,9 +31,8 @@ class FederatedScores(Saved):
     clusterers : tuple of str
     n_clusters : tuple of int or None
         For every configuration, its clusterer's name and number of clusters.
-    scores : ndarray, (n_configurations, n_agreements, 4, S, S)
-        The observed score, the mean over resamples of the test study, and a 95 % interval; NaN where a site does not
-        tell.
+    scores : ndarray, (n_configurations, n_agreements, 3, S, S)
+        The mean over resamples, and a 95 % interval; NaN where a site does not tell.
     provenance : Provenance
 
     See Also
@@ -54,7 +53,7 @@ class FederatedScores(Saved):
     def to_frame(self) -> pd.DataFrame:
         """One row for every configuration, agreement and ordered pair of sites.
 
-        Columns: train, test, clusterer, k, agreement, observed, mean, low, high; empty where a site does not tell.
+        Columns: train, test, clusterer, k, agreement, mean, low, high; empty where a site does not tell.
         """
         C, A, _, S, _ = self.scores.shape
         places = [(c, a, s, t) for c in range(C) for a in range(A) for s in range(S) for t in range(S) if s != t]
@@ -79,8 +78,8 @@ class FederatedScores(Saved):
     def best(self) -> int:
         """The configuration with the highest mean score, of those that most pairs tell; ties to the smaller k."""
         with quiet():
-            means = np.nanmean(self.scores[:, 0, 1], axis=(1, 2))
-        told = np.isfinite(self.scores[:, 0, 1]).sum(axis=(1, 2))
+            means = np.nanmean(self.scores[:, 0, 0], axis=(1, 2))
+        told = np.isfinite(self.scores[:, 0, 0]).sum(axis=(1, 2))
         if not told.any():
             raise NoBest("No site tells any score: fewer clusters, or larger studies, leave more samples in each.")
         order = [(-told[c], -means[c], self.n_clusters[c] or 0, c) for c in range(len(means))]

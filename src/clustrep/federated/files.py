@@ -220,9 +220,8 @@ class SiteScores(SiteFile):
         As in `SiteFunctions`.
     trains, train_digests : tuple of str
         The sites whose functions were scored, and the digests of their files.
-    scores : ndarray, (n_configurations, n_agreements, 4, n_trains)
-        The observed score, the mean over resamples, and the ends of the 95 % interval, in steps of 0.05; NaN where that
-        is not told.
+    scores : ndarray, (n_configurations, n_agreements, 3, n_trains)
+        The mean over resamples, and the ends of the 95 % interval, in steps of 0.05; NaN where that is not told.
     exact : tuple of ExactScores
         Between trusted partners one, else none.
     """
@@ -265,7 +264,7 @@ class SiteScores(SiteFile):
             for values in (self.scores[:, a], *(exact.scores[:, a] for exact in self.exact)):
                 if np.isinf(values).any() or (values < low - ROUNDING).any() or (values > high + ROUNDING).any():
                     raise ValueError
-        if (self.scores[:, :, 2] > self.scores[:, :, 3] + ROUNDING).any():
+        if (self.scores[:, :, 1] > self.scores[:, :, 2] + ROUNDING).any():
             raise ValueError
 
     def __repr__(self) -> str:

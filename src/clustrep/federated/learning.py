@@ -28,6 +28,7 @@ from clustrep.text import listing
 from clustrep.types import FloatArray, IntArray
 
 SIZE_STEP = 5  # sizes are rounded to it
+MAD = 1.4826  # standard deviation of a Gaussian with a median absolute deviation of 1
 NO_FUNCTION = "not told: the clusterer failed"
 OTHER_NUMBER = "another number of clusters than was asked for"
 
@@ -232,9 +233,9 @@ def _rounded_size(size: int, site: Site) -> int:
 
 
 def _spread(X: FloatArray, labels: IntArray, digits: int) -> FloatArray:
-    """Return the standard deviation within clusters of every feature."""
+    """Return the standard deviation within clusters of every feature, from the median absolute deviation."""
     means = np.array([X[labels == j].mean(axis=0) if (labels == j).any() else X[0] for j in range(labels.max() + 1)])
-    within = np.sqrt(((X - means[labels]) ** 2).mean(axis=0))
+    within = MAD * np.median(np.abs(X - means[labels]), axis=0)  # which no single sample moves much
     return np.array([float(f"{value:.{digits}g}") for value in within])
 
 

@@ -84,10 +84,12 @@ def score(
 
     Notes
     -----
-    Per function four numbers leave: the observed score, the mean over resamples and a 95 % interval, in steps of 0.05.
-    None leaves where a cluster of the other site has few samples here, or none: the threshold lies between the policy's
-    number and twice that, and like the resamples it is drawn for each function from the site's key. The same function
-    always gets the same answer. docs/federated.md has the attacks that were tried, with their rates.
+    Per function three numbers leave: the mean over resamples and a 95 % interval, in steps of 0.05. They are of a
+    random half of the samples, another one for each function. Samples in small cells of the table of both
+    partitions are left out, and nothing is told where a cluster of the other site has few samples here, or none.
+    What is few lies between the policy's number and twice that; like the half and the resamples it is drawn for
+    each function from the site's key, so that the same function always gets the same answer. docs/federated.md has
+    the attacks that were tried.
 
     References
     ----------
@@ -112,7 +114,7 @@ def score(
     >>> functions = learn(alpha, session, folder / "alpha.toml", folder / "alpha.key")
     >>> Policy("beta", ranges, {"alpha": keys["alpha"]}).save(folder / "beta.toml")
     >>> score(beta, [functions], session, folder / "beta.toml", folder / "beta.key").scores.shape
-    (1, 1, 4, 1)
+    (1, 1, 3, 1)
     """
     opened = opened_site(study, session, policy, key, SCORES, trust_partners=trust_partners, approve=approve)
     with opened as site:
@@ -207,7 +209,7 @@ def _check_number(number: int, most: int, name: str, whose: str) -> None:
 
 
 def _told(site: Site, others: Sequence[SiteFunctions], n_jobs: int | None) -> FloatArray:
-    """Return what leaves of the scores, (n_configurations, n_agreements, 4, n_trains)."""
+    """Return what leaves of the scores, (n_configurations, n_agreements, 3, n_trains)."""
     session, agreements = site.session, resolve_agreements(site.session.agreements)
     told = np.full((len(session.configurations), len(agreements), len(TOLD), len(others)), np.nan)
     for t, other in enumerate(others):
@@ -221,23 +223,26 @@ def _told(site: Site, others: Sequence[SiteFunctions], n_jobs: int | None) -> Fl
 def _answer(
     site: Site, c: int, configuration: Configuration, form: Centres, agreements: Sequence[Agreement], n_jobs: int | None
 ) -> FloatArray:
-    """Score one function by its own draws, (n_agreements, 4); NaN where nothing is told."""
+    """Score one function by its own half of the samples and its own draws, (n_agreements, 3); NaN: not told."""
     session, least = site.session, site.policy.min_cluster_size
     root = site.key.number(site.table, function_id(session, c, form))
     form = Centres("centroid", form.centroids)
     sizes = np.bincount(form.labels(PointSet(site.study.X)), minlength=len(form.centroids))
-    threshold = least + make_generator(np.random.SeedSequence([root, 1])).integers(least)
+    drawn = make_generator(np.random.SeedSequence([root, 1]))
+    threshold = int(least + drawn.integers(least))
+    half = np.sort(drawn.permutation(len(site.study))[: len(site.study) // 2])
     nothing = np.full((len(agreements), len(TOLD)), np.nan)
     if sizes.min() < threshold:
         return nothing
-    plan = _plan(site, root, [configuration], [[[form] * (1 + session.n_resamples)]], agreements, diagonal=False)
-    replicates = run(plan, range(1 + session.n_resamples), n_jobs)
-    scores = np.array([replicate.scores[0, :, 0] for replicate in replicates])  # (n_replicates, n_agreements)
+    part, whole = site.study._part(half, site.study.name), PointSet(site.study.X)
+    functions = [[[form] * (1 + session.n_resamples)]]
+    plan = _plan(part, root, [configuration], functions, agreements, diagonal=False, cells=(whole, threshold))
+    replicates = run(plan, range(1, 1 + session.n_resamples), n_jobs)
+    scores = np.array([replicate.scores[0, :, 0] for replicate in replicates])  # (n_resamples, n_agreements)
     if np.isnan(scores).any():
         return nothing
-    resampled = scores[1:]
-    low, high = np.quantile(resampled, tails(0.95), axis=0)
-    summary = np.stack([scores[FULL_STUDY], resampled.mean(axis=0), low, high], axis=1)
+    low, high = np.quantile(scores, tails(0.95), axis=0)
+    summary = np.stack([scores.mean(axis=0), low, high], axis=1)
     return np.asarray(np.round(np.round(summary / SCORE_STEP) * SCORE_STEP, 2))
 
 
@@ -261,6 +266,7 @@ class SitePlan(ClusteringPlan[SiteReplicate]):
     functions: Sequence[Sequence[Sequence[Centres | Failed]]]  # by configuration, training site and replicate
     agreements: tuple[Agreement, ...]
     diagonal: bool
+    cells: tuple[PointSet, int] | None = None  # samples in smaller cells of the table of these points are left out
     description: str = "scores"
 
     @property
@@ -282,12 +288,18 @@ class SitePlan(ClusteringPlan[SiteReplicate]):
             for member in range(len(learner.members)):
                 for b, (number, sample) in enumerate(zip(numbers, samples, strict=True)):
                     weights = sample.draw.weights
-                    here = learned[b].labels(member, [sample.points])
+                    at = [sample.points] if self.cells is None else [sample.points, self.cells[0]]
+                    here = learned[b].labels(member, at)
                     if isinstance(here, Labelled):
                         n_found[b, c] = here.n_clusters
                     for t, by_replicate in enumerate(self.functions[c]):
                         trained = partition(by_replicate[number], sample.points)
-                        pairs.add((b, c, t), trained, here.at(0), weights)
+                        kept = (
+                            weights
+                            if self.cells is None
+                            else self._without_small_cells(weights, trained, here, by_replicate[number])
+                        )
+                        pairs.add((b, c, t), trained, here.at(0), kept)
                     if self.diagonal:
                         again = learned_again[b].labels(member, [sample.points])
                         pairs.add((b, c, T), again.at(0), here.at(0), weights)
@@ -296,6 +308,18 @@ class SitePlan(ClusteringPlan[SiteReplicate]):
         scores, causes = np.moveaxis(scores, 0, 2), np.moveaxis(causes, 0, 2)
         return [SiteReplicate(*of) for of in zip(scores, trivial, n_found, causes, strict=True)]
 
+    def _without_small_cells(
+        self, weights: IntArray, trained: Partition | Failed, here: Labelled | Failed, form: Centres | Failed
+    ) -> IntArray:
+        """Give samples in cells with few samples of the whole study no weight."""
+        if self.cells is None or isinstance(trained, Failed) or isinstance(here, Failed) or isinstance(form, Failed):
+            return weights
+        points, fewest = self.cells
+        drawn, whole = here.at(0), here.at(1)
+        counts = np.zeros((trained.n_labels, drawn.n_labels), dtype=np.int64)
+        np.add.at(counts, (form.labels(points), whole.codes), 1)
+        return np.where(counts[trained.codes, drawn.codes] < fewest, 0, weights)
+
 
 def partition(form: Centres | Failed, points: PointSet) -> Partition | Failed:
     """Apply a function of another site."""
@@ -303,17 +327,18 @@ def partition(form: Centres | Failed, points: PointSet) -> Partition | Failed:
 
 
 def _plan(
-    site: Site,
+    study: Study,
     root: int,
     configurations: Sequence[Configuration],
     functions: Sequence[Sequence[Sequence[Centres | Failed]]],
     agreements: Sequence[Agreement],
     *,
     diagonal: bool,
+    cells: tuple[PointSet, int] | None = None,
 ) -> SitePlan:
     source = Source(RESAMPLING, root, config().accelerate)
-    setting = Setting.prepare(source, [site.study], configurations, rotate=False)
-    return SitePlan(setting=setting, functions=functions, agreements=tuple(agreements), diagonal=diagonal)
+    setting = Setting.prepare(source, [study], configurations, rotate=False)
+    return SitePlan(setting=setting, functions=functions, agreements=tuple(agreements), diagonal=diagonal, cells=cells)
 
 
 def _exact(
@@ -322,7 +347,7 @@ def _exact(
     """Return the scores of all resamples by public draws, and what they say in short."""
     session, agreements = site.session, resolve_agreements(site.session.agreements)
     functions = [[other.functions(c) for other in others] for c in range(len(session.configurations))]
-    plan = _plan(site, session.seed, session.configurations, functions, agreements, diagonal=True)
+    plan = _plan(site.study, session.seed, session.configurations, functions, agreements, diagonal=True)
     replicates = run(plan, range(1 + session.n_resamples), n_jobs)
     scores = np.stack([replicate.scores for replicate in replicates], axis=2)  # (C, A, R, T + 1)
     failed, causes = Failures.number(np.stack([replicate.causes for replicate in replicates], axis=2))
@@ -336,5 +361,5 @@ def _exact(
     with quiet():
         pairs = scores[..., :-1]
         low, high = np.nanquantile(pairs[:, :, 1:], tails(0.95), axis=2)
-        told = np.stack([pairs[:, :, FULL_STUDY], np.nanmean(pairs[:, :, 1:], axis=2), low, high], axis=2)
+        told = np.stack([np.nanmean(pairs[:, :, 1:], axis=2), low, high], axis=2)
     return (exact,), told

@@ -98,6 +98,6 @@ def opened_site(
     rules.check_table(whole)
     digest = hashlib.sha256("\n".join(whole.features).encode() + np.ascontiguousarray(whole.X).tobytes()).hexdigest()
     here = whole.select(agreed.features)
-    with Record.opened(Path(policy), digest) as record:
+    with Record.opened(Path(policy).resolve(), digest) as record:
         scaled = here.scaled(agreed.scale)
         yield Site(scaled, here.X, agreed, rules, secret, record, digest, approve)

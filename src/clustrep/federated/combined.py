@@ -230,12 +230,14 @@ class Combined(Saved):
         return self.scores.provenance
 
     def __repr__(self) -> str:
-        scores, best = self.scores, self.scores.best
+        scores = self.scores
         found = int((self.clusters.sizes > 0).all(axis=1).sum())
         lines = [
-            f"Best clusterer: {label(scores.clusterers[best], scores.n_clusters[best])}. {len(self.clusters.letters)} "
-            f"clusters, {found} found in all {len(scores.names)} studies.",
+            f"{len(self.clusters.letters)} clusters, {found} found in all {len(scores.names)} studies.",
             repr(scores),
             repr(self.clusters),
         ]
+        if np.isfinite(scores.scores[:, 0, 0]).any():
+            best = label(scores.clusterers[scores.best], scores.n_clusters[scores.best])
+            lines[0] = f"Best clusterer: {best}. {lines[0]}"
         return "\n".join([*lines, *(f"Withheld: {line}" for line in self.withheld)])

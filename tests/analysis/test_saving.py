@@ -45,7 +45,7 @@ def test_the_file_holds_plain_arrays_and_one_text(found, tmp_path):
         header = json.loads(str(archive[HEADER]))
         assert {"coordinates", "comparison/distribution", "local/0/tables", "findings/codes"} <= set(archive.files)
     assert header["kind"] == "Analysis"
-    assert sorted(header["parts"]) == ["clustering_tree", "comparison", "findings", "local"]
+    assert sorted(header["parts"]) == ["annotations", "clustering_tree", "comparison", "findings", "local"]
 
 
 def damaged(path, change):

@@ -105,6 +105,8 @@ groups = "donor"
 impute = "mean"
 gower = true
 categorical = ["sex"]
+annotations = "stage,age"
+survival = "months,died"
 json = true
 quiet = true
 """
@@ -149,6 +151,8 @@ def test_every_option_can_be_given_in_a_file(folder, chosen):
         "groups": "donor",
         "impute": "mean",
         "categorical": ("sex",),
+        "annotations": "stage,age",
+        "survival": ("months", "died"),
         "gower": True,
         "embedding": "tsne",
         "figures": ("svg", "pdf"),

@@ -41,6 +41,23 @@ def test_a_table_is_compared_and_told(folder, frames):
         assert sentence in page
 
 
+def test_a_configuration_finds_the_table_from_its_own_folder(folder, frames, monkeypatch):
+    (folder / "there").mkdir()
+    known = clinic(frames)
+    known.to_csv("there/clinic.csv", index_label="patient")
+    (folder / "there" / "run.toml").write_text('annotations = "clinic.csv"\nsurvival = "months,died"\n')
+    (folder / "clinic.csv").write_text("patient,other\nnobody,1\n")  # of this name in the working folder
+    invoke(*RUN, "--config", "there/run.toml", "--out", "one")
+    assert (folder / "one" / "config.toml").read_text().count('annotations = "../there/clinic.csv"\n') == 1
+    monkeypatch.chdir("there")
+    invoke("run", "--config", "../one/config.toml", "--out", "../two", "--jobs", "1", "--quiet")
+    for name in ("config.toml", "annotations.csv"):
+        assert (folder / "one" / name).read_bytes() == (folder / "two" / name).read_bytes()
+    (folder / "there" / "clinic.csv").unlink()
+    monkeypatch.chdir("..")
+    invoke(*RUN, "--config", "there/run.toml", "--out", "three", code=3)
+
+
 def test_columns_of_obs(folder, frames):
     both = pd.concat([frames["alpha"], frames["beta"]])
     adata = anndata.AnnData(both.drop(columns="subtype").to_numpy(), obs=pd.DataFrame(index=both.index))
@@ -50,6 +67,8 @@ def test_columns_of_obs(folder, frames):
     line = ["run", "cells.h5ad", "--study-key", "lab", "--k", "3", *SMALL, *NO_NULL, "--quiet", "--out", "out"]
     invoke(*line, "--annotations", "kind")
     assert cr.load("out/result.npz").annotations.columns == ("kind",)
+    invoke("run", "--config", "out/config.toml", "--out", "again", "--jobs", "1", "--quiet")
+    assert (folder / "again" / "annotations.csv").read_bytes() == (folder / "out" / "annotations.csv").read_bytes()
     invoke(*line, "--force", "--annotations", "kinds", code=2)
 
 

@@ -25,13 +25,22 @@ NOT_WRITTEN = ("out", "force", "json", "config", "quiet", "jobs", "engine", "all
 STDIN = "-"
 
 PATHS = ("studies", "features", "map", "out", "functions", "files", "study", "session", "policy", "key")
+# Names of files, or of columns of obs: a file where there is one, or where the text ends like one.
+MAYBE_PATHS, LIKE_A_FILE = ("annotations",), (".csv", ".tsv", ".txt")
 
-LISTS = ("numbers", "words")  # types whose values may be written as a list
+LISTS = ("numbers", "words", "columns")  # types whose values may be written as a list
 
 
 def key_of(parameter: click.Parameter) -> str:
     """Return the key of an option in a file: its long spelling, with underscores."""
     return parameter.opts[0].lstrip("-").replace("-", "_")
+
+
+def _is_path(key: str, value: Any, folder: Path) -> bool:
+    """Whether an option names files, as seen from the folder."""
+    if key in MAYBE_PATHS:
+        return os.path.exists(folder / value) or str(value).lower().endswith(LIKE_A_FILE)
+    return key in PATHS
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -60,7 +69,9 @@ def read_config(ctx: click.Context, _: click.Parameter, path: Path | None) -> Pa
             hint = nearest(written_key, sorted(parameters))
             raise click.BadParameter(f"{path} sets {written_key!r}, which is no option.{hint}")
         checked = _checked(parameters[key], value, f"{path}: {written_key!r}")
-        settings[str(parameters[key].name)] = _from_folder(path.parent, checked) if key in PATHS else checked
+        settings[str(parameters[key].name)] = (
+            _from_folder(path.parent, checked) if _is_path(key, checked, path.parent) else checked
+        )
     ctx.default_map = settings
     return path
 
@@ -146,7 +157,7 @@ def config_values(
             continue
         if key == "no_label":
             values["label"] = False
-        elif key in PATHS:
+        elif _is_path(key, value, Path()):
             values[key] = _relative(value, folder, ctx.meta.get(STDIN))
         else:
             values[key.replace("_", "-")] = list(value) if isinstance(value, tuple) else value

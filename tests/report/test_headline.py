@@ -64,7 +64,7 @@ def test_no_evidence_comes_with_what_would_have_been_found():
     findings, said = told(dataclasses.replace(NONE, detectable=4.2), choice(adjusted=[0.3, 0.25, 1]))
     assert findings.verdict == "no evidence of clusters"
     assert "(smallest adjusted p = 0.25)" in said[0].text
-    assert "two equal clusters 4.2 sd apart would be found in 80 % of studies" in said[0].text
+    assert "two equal clusters 4.2 sd apart would be found in 80 % of simulations" in said[0].text
     findings, said = told(dataclasses.replace(NONE, detectable=7.0), choice(adjusted=[0.3, 0.25, 1]))
     assert findings.verdict == "inconclusive"
 
@@ -80,6 +80,15 @@ def test_a_study_in_the_way_is_named_with_what_to_try():
     _, said = told(NONE, choice(best=None), obstacle=obstacle)
     assert ("caution", "gamma is put into a single cluster in 40 % of resamples (ward, k = 2).") in said
     assert said[-1] == ("next", "Run again without gamma, which may lack these clusters, or with another clusterer.")
+
+
+def test_a_single_cluster_that_is_found_is_no_caution_about_the_clusterer():
+    _, said = told(ALONE, choice(), obstacle=Obstacle("ward, k = 2", "b", "trivial", 0.4))
+    assert [item.text for item in said if item.kind == "caution"] == [
+        "b has a single cluster: scores between it and studies with several say little."
+    ]
+    _, said = told(ALONE, choice(), obstacle=Obstacle("ward, k = 2", "a", "trivial", 0.4))  # which has two
+    assert "a is put into a single cluster in 40 % of resamples (ward, k = 2)." in [item.text for item in said]
 
 
 def test_a_comparison_alone_is_compared_with_its_null_distribution():

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from clustrep.agreement.agreements import shown
-from clustrep.algorithms.choice import Candidate, Choice, Obstacle, obstacle_to
+from clustrep.algorithms.choice import TRIVIAL, Candidate, Choice, Obstacle, obstacle_to
 from clustrep.algorithms.comparison import Comparison
 from clustrep.cached import cached_property
 from clustrep.findings.features import feature_sentences
@@ -82,10 +82,18 @@ def headline_of(
         said.append(Said(CAUTION, f"{largest} is the largest number of clusters that was tried: there may be more."))
         next_step = f"Run again with more clusters, such as 2 to {2 * largest}."
     if obstacle is not None:
-        said.append(Said(CAUTION, obstacle.sentence))
+        said.append(Said(CAUTION, _caution(findings, obstacle)))
         next_step = next_step if findings.verdict == SEPARATED else obstacle.next_step
     said.append(Said(NEXT, next_step))
     return tuple(each for each in said if each.text)
+
+
+def _caution(findings: Findings, obstacle: Obstacle) -> str:
+    """Say what is in the way; of a study that has a single cluster, what that means for scores."""
+    if findings.verdict == SEPARATED and obstacle.kind == TRIVIAL and obstacle.study in findings.names:
+        if np.count_nonzero(findings.counts[:, findings.names.index(obstacle.study)]) == 1:
+            return f"{obstacle.study} has a single cluster: scores between it and studies with several say little."
+    return obstacle.sentence
 
 
 def _largest_reached(findings: Findings, choice: Choice, focus: Candidate | None) -> int | None:

@@ -42,7 +42,7 @@ def verdict_sentence(findings: Findings, partition: str = "") -> str:
         if np.isfinite(findings.detectable):
             power = (
                 f" With these sample sizes, two equal clusters {findings.detectable:.1f} sd apart would be found in "
-                "80 % of studies; closer ones, or clusters of one study alone, may be missed."
+                "80 % of simulations; closer ones, or clusters of one study alone, may be missed."
             )
         return (
             "No evidence of clusters: no partition exceeds the null model in score and separateness (smallest adjusted "

@@ -52,7 +52,7 @@ def decided(findings: Findings, choice: Choice) -> Findings:
         score = f" ({best.label}: {shown(choice.agreement)} {best.score:.2f}, adjusted {p_text(p)})"
     reason = (
         f"no partition exceeds the null model{score}, but with these sample sizes even two clusters "
-        f"{LARGEST_DETECTABLE:.0f} sd apart would be missed in more than 20 % of studies. Add samples or studies"
+        f"{LARGEST_DETECTABLE:.0f} sd apart would be missed in more than 20 % of simulations. Add samples or studies"
     )
     return inconclusive(replace(findings, pvalue=against.smallest), reason)
 

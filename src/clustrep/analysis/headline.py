@@ -90,8 +90,10 @@ def headline_of(
 
 def _caution(findings: Findings, obstacle: Obstacle) -> str:
     """Say what is in the way; of a study that has a single cluster, what that means for scores."""
-    if findings.verdict == SEPARATED and obstacle.kind == TRIVIAL and obstacle.study in findings.names:
-        if np.count_nonzero(findings.counts[:, findings.names.index(obstacle.study)]) == 1:
+    is_single = obstacle.kind == TRIVIAL and obstacle.study in findings.names
+    if findings.verdict == SEPARATED and is_single:
+        n_clusters = np.count_nonzero(findings.counts[:, findings.names.index(obstacle.study)])
+        if n_clusters == 1:
             return f"{obstacle.study} has a single cluster: scores between it and studies with several say little."
     return obstacle.sentence
 

@@ -16,7 +16,7 @@ import numpy as np
 from filelock import FileLock
 
 from clustrep.errors import DataError
-from clustrep.files.private import open_private
+from clustrep.federated.keys import open_private
 from clustrep.types import IntArray
 
 FIRST = "0" * 64  # what the first line names as the one before

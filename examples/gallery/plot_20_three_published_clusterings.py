@@ -1,13 +1,14 @@
 """
-Three published clusterings: one holds, one does not transfer, one is a continuum
-=================================================================================
+Three published clusterings: one holds in part, one does not transfer, one is a continuum
+=========================================================================================
 
 Subtypes of breast cancer, phenotypes of sepsis and clusters of type 2 diabetes were all found by clustering one
 study. Do other studies show them? Three answers, each read off one call of `analyse`.
 
 The breast cohorts are real where the environment variable ``CLUSTREP_DATA`` names a folder that holds them. Patients
-with sepsis and with diabetes are **simulated**: these data can't be shared, and each section says which published
-numbers the simulation follows. It shows what such a result looks like; it is no evidence about the disease.
+with sepsis and with diabetes are **simulated**: these data cannot be shared, and each section says which published
+facts the simulation follows and what its author chose. It shows what a result of this kind looks like; it is no
+evidence about the disease.
 """
 
 # %%
@@ -24,13 +25,19 @@ QUICK = {"n_resamples": 25, "n_null": 39, "train": (), "agreement": "ari", "rng"
 plt.style.use("clustrep.plots.journal")
 
 # %%
-# Breast cancer: subtypes hold
-# ----------------------------
+# Breast cancer: basal and luminal hold, Luminal A and B do not
+# -------------------------------------------------------------
 #
 # ESR1, ERBB2 and AURKA in three cohorts of patients, beside the published three-gene subtypes (Haibe-Kains et al.
-# 2012, JNCI 104(4), 311-325). In the real cohorts two clusters hold, in all of them: nearly all luminal tumours are
-# in one, nearly all basal ones in the other. Luminal A and B are no clusters of these genes: they differ by
-# degrees.
+# 2012, JNCI 104(4), 311-325).
+#
+# What holds in the real cohorts: the partition into two. Nearly all luminal tumours are in one cluster, nearly all
+# basal ones in the other, and the cohorts agree about it (ARI 0.91). What does not: no density valley separates the
+# two, so that the verdict is continuous structure; tumours with HER2 are in both; and Luminal A and B are in one
+# cluster. Four subtypes agree poorly with two clusters.
+#
+# Without the real cohorts, three separate subtypes are drawn in their place: then all of them are found, which says
+# nothing about breast cancer.
 
 if "CLUSTREP_DATA" in os.environ:
     cohorts, source = cr.datasets.load_breast("HK_3GENE"), "Mainz, Transbig, VDX"
@@ -54,8 +61,9 @@ breast.findings.plot().set_title(f"Breast cancer\n({source})")
 # (JAMA Netw Open 2026.16134, computed by hand there).
 #
 # SIMULATED: eight variables without clusters that follow two factors, severity and inflammation, which every
-# hospital mixes a little differently: by so much that four clusters of one hospital agree with those of another
-# about as at the published sites.
+# hospital mixes a little differently. Published are only these ARIs. All else is chosen here: the factors, the names
+# of the variables, and how much hospitals differ and the seed, so that four clusters of one hospital agree with those
+# of another with ARIs near the published ones.
 
 rng = np.random.default_rng(28)
 VARIABLES = ["age", "creatinine", "lactate", "bilirubin", "platelets", "systolic", "temperature", "crp"]
@@ -81,12 +89,13 @@ scores.plot().set_title("Sepsis, four clusters\n(SIMULATED)")
 # Type 2 diabetes: a continuum
 # ----------------------------
 #
-# Five clusters were found in age, BMI, HbA1c and two HOMA2 indices (Ahlqvist et al. 2018, Lancet Diabetes
-# Endocrinol 6(5), 361-369), and found again by others, because any algorithm cuts the same continuum at the same
-# places.
+# Five clusters were found in age, BMI, HbA1c, two HOMA2 indices and antibodies (Ahlqvist et al. 2018, Lancet Diabetes
+# Endocrinol 6(5), 361-369). Others describe the same patients by a continuum (Nair et al. 2022, Nature Medicine 28,
+# 982-988).
 #
-# SIMULATED: one Gaussian, without clusters, in which BMI goes with insulin resistance, and HbA1c with a weak beta
-# cell, as in the published figures. k-means with k = 5 replicates, and the null model explains all of it.
+# SIMULATED: one Gaussian, without clusters. Only this structure, a continuum, is published. The correlations are
+# illustrative: chosen here, with the signs that physiology suggests (BMI goes with insulin resistance, HbA1c with a
+# weak beta cell). Five clusters of one cohort agree in part with those of another, and the null model explains it.
 
 rng = np.random.default_rng(0)
 INDICES = ["age", "bmi", "hba1c", "homa2_b", "homa2_ir"]

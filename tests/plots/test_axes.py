@@ -30,6 +30,7 @@ QUICK = {"n_resamples": 3, "rng": 0}
 # How to come by a result of every kind that can be drawn.
 RESULTS = {
     "Analysis": lambda: cr.analyse(KMEANS, COHORTS, n_clusters=[2, 3], n_null=0, **QUICK),
+    "Annotations": lambda: result_of("Analysis").annotations,
     "AssignmentConsistency": lambda: cr.stability.assignment_consistency(KMEANS, X, n_clusters=[2, 3], **QUICK),
     "BootstrapInstability": lambda: cr.stability.bootstrap_instability(KMEANS, X, n_clusters=[2, 3], **QUICK),
     "ClusterTest": lambda: cr.stability.cluster_test(X, n_resamples=19, rng=0),

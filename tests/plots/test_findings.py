@@ -75,6 +75,43 @@ def test_the_heat_map_has_the_effects_of_the_clearest_features(analysis):
     assert shown.drop_duplicates("cluster").set_index("cluster")["feature"].to_dict() == first.to_dict()
 
 
+@pytest.fixture(scope="module")
+def counted():
+    """Two studies of log counts, in which two clusters differ in how many samples are above zero."""
+    rng = np.random.default_rng(0)
+    rates = np.array([[9.0, 9.0, 0.3, 0.3], [0.3, 0.3, 9.0, 9.0]])
+    tables = {name: np.log1p(rng.poisson(rates[np.arange(60) % 2])) for name in ("first", "second")}
+    made = cr.analyse(AgglomerativeClustering(), tables, n_clusters=[2, 3], n_null=0, n_resamples=3, rng=0)
+    return tables, made.findings
+
+
+def test_dots_have_the_shares_above_zero_and_the_mean_effects(counted):
+    tables, findings = counted
+    assert findings.n_clusters == 2
+    ax = rendered(findings.plot(kind="dots", studies=tables))
+    dots, legend = ax.collections[0], ax.get_legend()
+    names, sizes = texts_of(ax.get_yticklabels()), dots.get_sizes() / max(ax.collections[-1].get_sizes())
+    places = [findings.feature_names.index(name) for name in names]
+    labels = findings.labels
+    for (x, y), size, colour in zip(dots.get_offsets().astype(int), sizes, dots.get_array(), strict=True):
+        shares = [np.mean(X[labels[study] == findings.letters[x], places[y]] > 0) for study, X in tables.items()]
+        assert size == pytest.approx(np.mean(shares))
+        assert colour == pytest.approx(findings.effect[x, :, places[y]].mean())
+    assert len(dots.get_offsets()) == 2 * len(names)
+    assert texts_of(legend.texts) == ["25 %", "50 %", "100 %"]
+
+
+def test_dots_need_the_counts_of_the_same_samples(counted):
+    tables, findings = counted
+    fewer = {name: X[:-1] for name, X in tables.items()}
+    scaled = {name: X - X.mean(axis=0) for name, X in tables.items()}
+    above = {name: X + 1 for name, X in tables.items()}
+    for studies in (None, fewer, scaled, above, {"first": tables["first"]}):
+        with pytest.raises(ParameterError) as caught:
+            findings.plot(kind="dots", studies=studies)
+        assert caught.value.parameter == "studies"
+
+
 @pytest.mark.parametrize("kind", ["valleys", "features", "map"])
 def test_what_findings_do_not_have_is_not_drawn(findings, kind):
     bare = dataclasses.replace(findings, valley_depth=np.full(findings.status.shape, np.nan))

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clustrep.data.studies import as_studies
 from clustrep.errors import ParameterError
 from clustrep.findings.features import clear_features
 from clustrep.findings.result import FOUND, MERGED, NOT_FOUND, SIGNS, SPLIT, UNDETERMINED, UNMATCHED, Findings
@@ -27,13 +28,14 @@ from clustrep.plots.canvas import (
     names_below,
     panels,
 )
-from clustrep.summaries import FALSE_FINDING
+from clustrep.summaries import FALSE_FINDING, quiet
 from clustrep.text import p_text
 from clustrep.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from clustrep.data.studies import StudiesLike
     from clustrep.findings.annotations import Annotations
 
 # Okabe & Ito's colours, and hatches for readers who do not see them; the sign shows the status without either.
@@ -45,6 +47,7 @@ WIDE_FROM = 7  # studies
 # Rows of one figure: more do not fit on a page.
 MOST_VALLEYS, MOST_FEATURES = 30, 25
 MOST_BY_CLUSTER = 6  # features
+LARGEST_DOT, DOTS_SHOWN = 60, (0.25, 0.5, 1.0)
 # Columns of clusters × studies that have room for the studies' names.
 MOST_NAMED = 24
 # Differences of at least this many sd have a sign in their cell, for readers without colours: a large one (Cohen 1988).
@@ -158,12 +161,63 @@ def features_shown(findings: Findings) -> pd.DataFrame:
 
 def draw_features(findings: Findings, ax: Axes | None = None) -> Axes:
     """Draw features × clusters × studies: how much higher or lower each cluster is than the others."""
-    if not findings.feature_names:
-        raise ParameterError("kind must not be 'features' for findings without features.", parameter="kind")
-    names = list(dict.fromkeys(features_shown(findings)["feature"]))[:MOST_FEATURES]
-    places = [findings.feature_names.index(name) for name in names]
+    names, places = _names_and_places(findings, "features")
     values = np.moveaxis(findings.effect[:, :, places].astype(float), 2, 0)
     return _heat_map(values, names, findings.letters, findings.names, "difference, sd", ax)
+
+
+def _names_and_places(findings: Findings, kind: str) -> tuple[list[str], list[int]]:
+    """Return the features that are drawn, and where they are among all."""
+    if not findings.feature_names:
+        raise ParameterError(f"kind must not be {kind!r} for findings without features.", parameter="kind")
+    names = list(dict.fromkeys(features_shown(findings)["feature"]))[:MOST_FEATURES]
+    return names, [findings.feature_names.index(name) for name in names]
+
+
+def draw_dots(findings: Findings, studies: StudiesLike | None, ax: Axes | None = None) -> Axes:
+    """Draw features × clusters, means over studies: sizes are shares of samples above zero, colours differences."""
+    names, places = _names_and_places(findings, "dots")
+    share = shares_above_zero(findings, studies, names)
+    with quiet():
+        share = np.nanmean(share, axis=1)  # (n_clusters, n_features)
+        effect = np.nanmean(findings.effect[:, :, places].astype(float), axis=1)
+    x, y = (axis.ravel() for axis in np.indices(share.shape))
+    top = float(np.nanquantile(np.abs(effect), 0.95)) or 1.0
+    with canvas(ax, SINGLE, max(2.4, 1.2 + 0.16 * len(names))) as ax:
+        style: dict[str, Any] = {"cmap": "PuOr_r", "vmin": -top, "vmax": top, "edgecolor": "0.4", "lw": 0.4}
+        dots = ax.scatter(x, y, s=LARGEST_DOT * np.nan_to_num(share.ravel()), c=effect.ravel(), **style)
+        ax.set_xticks(range(findings.n_clusters), [literal(letter) for letter in findings.letters])
+        ax.set_yticks(range(len(names)), [literal(name, 18) for name in names])
+        ax.set_xlim(-0.5, findings.n_clusters - 0.5)
+        ax.set_ylim(len(names) - 0.5, -0.5)
+        ax.set_xlabel("cluster; size: samples above zero")
+        sizes = [ax.scatter([], [], s=LARGEST_DOT * part, color="0.6", label=percent_of(part)) for part in DOTS_SHOWN]
+        legend_above(ax, handles=sizes)
+        colour_bar(dots, ax, "difference, sd", aspect=30, pad=0.02)
+        return ax
+
+
+def shares_above_zero(findings: Findings, studies: StudiesLike | None, names: Sequence[str]) -> FloatArray:
+    """Return the share of samples above zero, (n_clusters, n_studies, n_features); NaN without samples."""
+    if studies is None:
+        raise ParameterError("studies must be given for dots: the counts or log counts.", parameter="studies")
+    given = as_studies(studies, allow_missing=True)
+    sizes = [len(given[name]) for name in findings.names if name in given]
+    if sizes != findings.sizes.tolist() or not set(names) <= set(given.features):
+        raise ParameterError("studies must be those that were analysed, for dots.", parameter="studies")
+    columns = [given.features.index(name) for name in names]
+    tables = [given[name].X[:, columns] for name in findings.names]
+    if any((X < 0).any() for X in tables) or not any((X == 0).any() for X in tables):
+        raise ParameterError("studies must be counts or log counts, with zeros, for dots.", parameter="studies")
+    codes = np.split(findings.codes, np.cumsum(findings.sizes)[:-1])
+    above = [np.where(np.isnan(X), np.nan, X > 0) for X in tables]
+    with quiet():
+        return np.array(
+            [
+                [np.nanmean(X[code == c], axis=0) for X, code in zip(above, codes, strict=True)]
+                for c in range(findings.n_clusters)
+            ]
+        )
 
 
 def annotations_shown(annotations: Annotations) -> pd.DataFrame:

@@ -22,6 +22,7 @@ from clustrep.types import FloatArray, IntArray
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from clustrep.data.studies import StudiesLike
     from clustrep.findings.annotations import Annotations
     from clustrep.findings.assign import Reference
 
@@ -378,22 +379,25 @@ class Findings(Saved):
             return f"lacks {lacking.sum()} of {shared.sum()} clusters that all other studies have"
         return ""
 
-    def plot(self, ax: Axes | None = None, *, kind: str = "table") -> Axes:
+    def plot(self, ax: Axes | None = None, *, kind: str = "table", studies: StudiesLike | None = None) -> Axes:
         """Draw the table, the density valleys or the features.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
-        kind : {"table", "valleys", "features"}, default="table"
+        kind : {"table", "valleys", "features", "dots"}, default="table"
             Clusters × studies, shares as bars and statuses as signs; the depth of the valley beside every cluster in
-            every study; or the clearest features of every cluster, features × clusters × studies.
+            every study; the clearest features of every cluster, features × clusters × studies; or, of counts, a dot for
+            each of these features and clusters, whose size is the share of samples above zero.
+        studies : mapping of str to (n_samples, n_features) arrays, or Studies, default=None
+            For "dots": the counts or log counts that were analysed, before any scaling.
         """
-        from clustrep.findings.plot import draw_features, draw_findings, draw_valleys
+        from clustrep.findings.plot import draw_dots, draw_features, draw_findings, draw_valleys
 
         kinds = {"table": draw_findings, "valleys": draw_valleys, "features": draw_features}
-        check_choice(kind, "kind", tuple(kinds))
-        return kinds[kind](self, ax)
+        check_choice(kind, "kind", (*kinds, "dots"))
+        return draw_dots(self, studies, ax) if kind == "dots" else kinds[kind](self, ax)
 
     def statuses(self) -> pd.DataFrame:
         """Return the status of every cluster, rows, in every study, columns."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import bz2
+import gzip
+import io
 import lzma
 import os
 import subprocess
 import sys
+import zipfile
 
 import numpy as np
 import pandas as pd
@@ -15,6 +18,7 @@ from tests.data.readers.examples import CSV, SERIES, assert_is_the_frame, only, 
 from tests.sentences import refused
 
 import clustrep as cr
+from clustrep.data.readers import source
 from clustrep.errors import DataError
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -150,6 +154,29 @@ class TestPacked:
     def test_what_is_no_text_is_to_be_unpacked(self, tmp_path, pack, ending):
         with refused(DataError):
             cr.Studies.read(write(tmp_path, pack(b"PAR1" + bytes(50)), "mainz"))
+
+
+def zipped(content):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("mainz.csv", content)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("name", ["gzip", "bz2", "lzma", "zip"])
+def test_what_unpacks_to_far_more_than_it_is_is_refused(tmp_path, monkeypatch, name):
+    pack = {"gzip": gzip.compress, "bz2": bz2.compress, "lzma": lzma.compress, "zip": zipped}[name]
+    content = (CSV + "\n" * 10**6).encode()
+    path = write(tmp_path, pack(content), "mainz.csv")
+    assert len(content) > 100 * path.stat().st_size
+    monkeypatch.setattr(source, "ALWAYS_UNPACKED", len(content) - 1)
+    with refused(DataError):
+        cr.Studies.read(path)
+    monkeypatch.setattr(source, "ALWAYS_UNPACKED", len(content))
+    assert only(path).samples == ("v1", "v2")
+    monkeypatch.setattr(source, "ALWAYS_UNPACKED", 0)
+    monkeypatch.setattr(source, "UNPACKED_RATIO", len(content))
+    assert only(path).samples == ("v1", "v2")
 
 
 @pytest.mark.parametrize("magic", [b"\x28\xb5\x2f\xfd", b"7z\xbc\xaf\x27\x1c"])

@@ -50,6 +50,9 @@ WEB_PAGE = re.compile(r"\s*(<!doctype html|<html)", re.IGNORECASE)
 LFS_POINTER = re.compile(r"version https://git-lfs")
 
 
+ALWAYS_UNPACKED, UNPACKED_RATIO = 2**30, 100  # bytes, and times the file's size where that is more: against bombs
+
+
 class Packing(NamedTuple):
     """A way to pack a file, told by the bytes that it begins with."""
 
@@ -57,16 +60,17 @@ class Packing(NamedTuple):
     ending: str
     magic: bytes
     open: Callable[[IO[bytes]], Any]
-    unpack: Callable[[bytes], bytes]
+    unpack: Callable[[bytes, int], bytes]  # to no more than one byte above a number
 
 
-def _unpack_streams(new: Callable[[], Any], packed: bytes) -> bytes:
+def _unpack_streams(new: Callable[[], Any], packed: bytes, most: int) -> bytes:
     """Unpack one stream after the other, to the end: the modules' own functions ignore what they can't read."""
-    parts = []
-    while packed:
+    parts, left = [], most + 1
+    while packed and left:
         stream = new()
-        parts.append(stream.decompress(packed))
-        if not stream.eof:
+        parts.append(stream.decompress(packed, left))
+        left -= len(parts[-1])
+        if left and not stream.eof:
             raise EOFError("it ends too early")
         packed = stream.unused_data.lstrip(b"\0")  # xz may pad
     return b"".join(parts)
@@ -87,8 +91,10 @@ def _open_member(stream: IO[bytes]) -> IO[bytes]:
 
 
 PACKINGS = (
-    Packing("zip", ".zip", ZIP_MAGIC, _open_member, lambda packed: _open_member(io.BytesIO(packed)).read()),
-    Packing("gzip", ".gz", b"\x1f\x8b", gzip.open, gzip.decompress),
+    Packing(
+        "zip", ".zip", ZIP_MAGIC, _open_member, lambda packed, most: _open_member(io.BytesIO(packed)).read(most + 1)
+    ),
+    Packing("gzip", ".gz", b"\x1f\x8b", gzip.open, partial(_unpack_streams, partial(zlib.decompressobj, wbits=31))),
     Packing("bzip2", ".bz2", b"BZh", bz2.open, partial(_unpack_streams, bz2.BZ2Decompressor)),
     Packing("xz", ".xz", b"\xfd7zXZ\0", lzma.open, partial(_unpack_streams, lzma.LZMADecompressor)),
 )
@@ -249,8 +255,9 @@ def read_text(path: str | PathLike[str]) -> Text:
             raise DataError(f"{path} is {kind}: unpack it first, or pack it with gzip, bzip2, xz or zip.")
     packing = next((packing for packing in PACKINGS if raw.startswith(packing.magic)), None)
     if packing is not None:
+        most = max(ALWAYS_UNPACKED, UNPACKED_RATIO * len(raw))
         try:
-            raw = packing.unpack(raw)
+            raw = packing.unpack(raw, most)
         except SeveralFiles as names:
             raise DataError(
                 f"{path} is a zip file that holds {plural(len(names.args), 'file')} ({listing(names.args, 3)}): pack "
@@ -260,6 +267,11 @@ def read_text(path: str | PathLike[str]) -> Text:
             raise DataError(
                 f"{path} is a damaged {packing.name} file: {str(error).rstrip('.')}. {AGAIN.capitalize()}."
             ) from None
+        if len(raw) > most:
+            raise DataError(
+                f"{path} ({packing.name}) would unpack to more than {most:,} bytes, the larger of 1 GiB and "
+                f"{UNPACKED_RATIO} times its size: if you trust it, unpack it and name the unpacked file."
+            )
         if raw.startswith((ZIP_MAGIC, OLD_WORKBOOK_MAGIC, PARQUET_MAGIC, HDF5_MAGIC)):
             raise DataError(f"{path} is a {packing.name} file with something other than text in it: unpack it first.")
     text = Text(raw)

@@ -1,4 +1,4 @@
-"""Kill runs and their workers, let writes fail, damage files, and compare with a run that nobody disturbed.
+"""Kill runs and workers, cut the power, let writes fail, damage files, and compare with a run that nobody disturbed.
 
 python -m stress.run              all trials
 python -m stress.run --quick      a few of each, as CI does
@@ -34,9 +34,10 @@ from clustrep.cli.program import clustrep
 from clustrep.datasets.simulated import simulate_cohorts
 from clustrep.errors import ClustrepError
 from clustrep.execution import checkpoints
-from clustrep.files.archives import check_files, check_seal, has_sums
-from clustrep.files.folders import STATE
+from clustrep.files.archives import SUMS, check_files, check_seal, has_sums
+from clustrep.files.folders import STATE, claimed
 from stress.clusters import Cluster, Clusters
+from stress.power import COMPILER, Record, recorded
 
 ARGUMENTS = ["--k", "2:3", "--clusterer", "kmeans:n_init=1", "--resamples", "12", "--null", "none", "--figures", "none"]
 
@@ -47,13 +48,35 @@ FULL = {
     "flips": 500,
     "truncations": 200,
     "pairs": 10,
+    "cuts": 200,
     "dask": 20,
     "ray": 20,
 }
 
-QUICK = {"kills": 4, "workers": 1, "writes": 4, "flips": 30, "truncations": 15, "pairs": 1}
+QUICK = {"kills": 4, "workers": 1, "writes": 4, "flips": 30, "truncations": 15, "pairs": 1, "cuts": 6}
 
 EVERYTHING = re.compile(".*")  # of the files that may not be missing
+
+DISKS, CONTINUED = 5, 0.2  # that one power cut could leave, and the share of cuts after which a run continues
+
+TWO_RUNS = """
+from pathlib import Path
+from clustrep import load
+from clustrep.cli.program import clustrep
+from clustrep.execution import checkpoints
+
+checkpoints.WRITTEN_EVERY = 0.0
+root, studies = Path({root!r}), []
+for path in map(Path, {studies!r}):
+    studies.append(str(root / path.name))
+    (root / path.name).write_bytes(path.read_bytes())
+for further in (["--seed", "5"], ["--force"]):
+    arguments = ["run", *studies, *{arguments!r}, "--jobs", "1", *further, "--out", str(root / "out")]
+    clustrep.main(arguments, standalone_mode=False)
+    load(root / "out" / "result.npz").save(root / "saved.npz")
+    (root / "ends").mkdir(exist_ok=True)
+    (root / "ends" / further[0]).touch()
+"""
 
 MOST_KILLS = 3  # of one run before it may finish
 
@@ -65,6 +88,7 @@ class StressTest:
         self.folder, self.rng, self.clusters = folder, rng, clusters
         checkpoints.WRITTEN_EVERY = 0.0  # every block in a file of its own: more to damage, and more moments between
         self.studies = []
+        self.power: Record | None = None
         self.cohorts = simulate_cohorts(n_cohorts=2, n_samples=30, missing={}, shifted={}, rng=1)
         for name, study in self.cohorts.items():
             study.to_frame().to_csv(folder / f"{name}.csv", index_label="sample")
@@ -247,6 +271,49 @@ class StressTest:
         self.check(wait(first) == 0, f"{name}: the first run fails")
         self.compare(name)
 
+    def cuts(self, name: str) -> None:
+        """Cut the power while a run replaces the results of another: the old ones or the new are there, never a mix."""
+        root, former = self.folder / "power", self.folder / "former"
+        if self.power is None:
+            root.mkdir()
+            script = TWO_RUNS.format(root=str(root), studies=self.studies, arguments=ARGUMENTS)
+            self.power = recorded(self.folder, root, script)
+            self.power.write(former, self.power.moment_of("ends/--seed") + 1)
+            self.power.write(self.folder / "all", self.power.length + 1)
+            self.check(whole(self.folder / "all") == whole(root), "not all that was done to files was recorded")
+            self.check(contents(root / "out") == self.files, "the recorded run is another than the reference")
+        moments = [naming.moment + later for naming in self.power.namings for later in (0, 1)]
+        until = int(self.rng.choice(moments) if self.rng.integers(2) else self.rng.integers(self.power.length + 2))
+        n_ended = sum(self.power.moment_of(f"ends/{end}") < until for end in ("--seed", "--force"))
+        disk = self.folder / f"{name}-disk"
+        for _ in range(DISKS):
+            shutil.rmtree(disk, ignore_errors=True)
+            self.power.disk(disk, until, self.rng)
+            self.check_disk(disk, [self.folder / "nothing", former, root][n_ended : n_ended + 2], f"cut at {until}")
+        if (disk / "out").exists() and self.rng.uniform() < CONTINUED:
+            shutil.move(disk / "out", self.folder / name)
+            self.compare(name, "--force")
+        shutil.rmtree(disk)
+
+    def check_disk(self, disk: Path, allowed: list[Path], cut: str) -> None:
+        """Check what a power cut left: read at once, and after the next process has claimed the folder."""
+        out, saved = disk / "out", [whole(folder).get("saved.npz") for folder in allowed]
+        self.check(whole(disk).get("saved.npz") in saved, f"{cut}: a saved result is damaged, or lost")
+        for block in out.glob(f"{STATE}/checkpoint/*/*.npz"):
+            with open(block, "rb") as stream:
+                check_seal(stream)
+        results = [contents(folder / "out") for folder in allowed]
+        with contextlib.suppress(ClustrepError):
+            load(out / "result.npz")
+            known = [files.get("result.npz") for files in results]
+            self.check((out / "result.npz").read_bytes() in known, f"{cut}: a damaged result loads")
+        with contextlib.suppress(ClustrepError):
+            names = check_files(out, EVERYTHING)
+            found = {name: (out / name).read_bytes() for name in [*names, SUMS]}
+            self.check(found in results, f"{cut}: a mix of files agrees with its checksums")
+        with claimed(out):
+            self.check(contents(out) in results, f"{cut}: neither the old files nor the new ones")
+
 
 # ---------------------------------------------------------------------------------------------------------------------
 # files and processes
@@ -256,6 +323,11 @@ def contents(folder: Path) -> dict[str, bytes]:
     """Return all files of a run's results."""
     paths = [path for path in folder.rglob("*") if path.is_file() and STATE not in path.relative_to(folder).parts]
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
+def whole(folder: Path) -> dict[str, bytes]:
+    """Return all files of a folder."""
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 _ended: dict[int, int] = {}
@@ -325,6 +397,9 @@ def main() -> int:
                 continue
             if missing := Clusters.missing(kind):
                 print(f"{kind:12} skipped: {missing} is not installed", flush=True)
+                continue
+            if kind == "cuts" and not COMPILER:
+                print(f"{kind:12} skipped: there is no compiler of C, or the system is not Linux", flush=True)
                 continue
             n_trials, n_failed = options.trials or usual, len(failures)
             for trial in tqdm(range(n_trials), desc=kind, disable=options.quick):

@@ -8,7 +8,8 @@ r"""A folder that changes as a whole: one process at a time works in it, and its
     out/.clustrep/ready/     complete files on their way into the folder, and in old/ those that they replace
 
 Complete files are renamed one by one from `ready`, the list of checksums last. On an error all are moved back. A
-process that is killed meanwhile leaves `ready`, and the next one completes the move before anything else.
+process that is killed meanwhile leaves `ready`, and the next one completes the move before anything else. Folders are
+synchronised before `ready` has its name, and before and after the list is renamed, so that a power cut leaves no more.
 
 Whatever SHA256SUMS does not list stays in the folder: the user's files, and any others under `.clustrep`.
 """
@@ -39,6 +40,8 @@ LOCK, MARKER, HOLDER, NEW, READY, OLD = "lock", "marker", "holder", "new-", "rea
 ATTEMPTS = 100  # at a lock that others create and remove
 
 MOST_NAMED = 3  # of the entries of a folder whose names are similar to one that is not there
+
+NO_SYNC = (errno.EINVAL, errno.EBADF, errno.EACCES, errno.EOPNOTSUPP)  # of folders, on some file systems
 
 NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)  # on some network file systems
 
@@ -167,7 +170,10 @@ class ClaimedFolder:
         if _bytes_of(self.path / SUMS) != self._sums:  # not every file system can lock
             raise DataError(f"Another run has written its results to {self.name} in the meantime.")
         ready = self._state / READY
+        for folder in (*_folders_of(staged), *(made.parent for made in self._made), self.path):
+            sync_folder(folder)
         os.replace(staged, ready)
+        sync_folder(self._state)
         with contextlib.ExitStack() as undo:
             undo.callback(shutil.rmtree, self._state / OLD, ignore_errors=True)
             undo.callback(os.replace, ready, staged)  # not to be completed later
@@ -187,6 +193,10 @@ class ClaimedFolder:
                 if os.path.lexists(path) and not path.is_dir() and is_inside:
                     _move(path, old / name, undo)
             for name in sorted(new, key=lambda name: name == SUMS):
+                if name == SUMS:  # it names files that are there, and none that were taken away
+                    inside = {self.path / above for name in new for above in Path(name).parents}
+                    for folder in (*inside, *_folders_of(old), self._state):
+                        sync_folder(folder)
                 path = self.path / name
                 for above in reversed(Path(name).parents[:-1]):  # the user may have a file of that name
                     folder = self.path / above
@@ -196,6 +206,7 @@ class ClaimedFolder:
                     is_replaced = name in former and not path.is_dir()
                     _move(path, old / name if is_replaced else _unused(path), undo)
                 _move(ready / name, path, undo)
+            sync_folder(self.path)
             for name in former - set(sums):
                 with contextlib.suppress(OSError):  # where other files are
                     for above in Path(name).parents[:-1]:
@@ -305,6 +316,26 @@ def _sync(path: Path) -> None:
     """Wait until a file is on the disk: some file systems only then say that they are full."""
     with open(path, "r+b") as stream:
         os.fsync(stream.fileno())
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the names in a folder are on the disk; Windows, and some network file systems, can't tell."""
+    if os.name == "nt":
+        return
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        if error.errno not in NO_SYNC:
+            raise
+
+
+def _folders_of(folder: Path) -> list[Path]:
+    """Return a folder, if there is one, and all folders below."""
+    return [path for path in (folder, *folder.rglob("*")) if path.is_dir()]
 
 
 def _bytes_of(path: Path) -> bytes | None:

@@ -26,7 +26,7 @@ import pandas as pd
 from clustrep.checks import freeze
 from clustrep.errors import DataError, invalid
 from clustrep.files.archives import TooLarge, check_seal, declared_arrays, read_array, write_archive
-from clustrep.files.folders import nearest_entries
+from clustrep.files.folders import nearest_entries, sync_folder
 from clustrep.provenance import Provenance
 from clustrep.text import for_spreadsheet, printable
 
@@ -76,6 +76,7 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             stream.flush()
             os.fsync(stream.fileno())  # some file systems only now say that they are full
         os.replace(temporary, target)
+        sync_folder(target.parent)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise

@@ -56,6 +56,20 @@ def forged() -> dict[str, str]:
     outcomes["two files of one site"] = honest.accepts(scores=[alpha, beta, beta])
     other = honest.functions[1]
     swapped = dataclasses.replace(other, versions={"numpy": "0"}).signed(Key(honest.sites.folder / "beta.key"))
+    shelf, mine = honest.functions[0].shelves[0], Key(honest.sites.folder / "beta.key")
+    empty = {name: getattr(shelf, name)[:0] for name in ("centroids", "sizes", "spread")}
+    none = dataclasses.replace(shelf, status=np.ones(1, dtype=int), **empty)
+    withheld = dataclasses.replace(honest.functions[0], shelves=(none,), causes=("withheld",)).signed(key)
+    outcomes["scores of functions that were withheld"] = honest.accepts(
+        functions=[withheld, other],
+        scores=[alpha, dataclasses.replace(beta, train_digests=(withheld.digest,)).signed(mine)],
+    )
+    large = dataclasses.replace(other.shelves[0], sizes=other.shelves[0].sizes * 1000)
+    grown = dataclasses.replace(other, shelves=(large,)).signed(mine)
+    outcomes["clusters larger than their study"] = honest.accepts(
+        functions=[honest.functions[0], grown],
+        scores=[dataclasses.replace(alpha, train_digests=(grown.digest,)).signed(key), beta],
+    )
     outcomes["other functions than were scored"] = honest.accepts(functions=[honest.functions[0], swapped])
     return outcomes
 

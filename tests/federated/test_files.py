@@ -58,6 +58,8 @@ def changed_parts(file):
     yield dataclasses.replace(file, shelves=file.shelves * 2)
     yield dataclasses.replace(file, shelves=())
     yield dataclasses.replace(file, n_samples=-1)
+    yield dataclasses.replace(file, n_samples=10**400)
+    yield dataclasses.replace(file, n_samples=2 * file.n_samples)
     yield dataclasses.replace(file, trusting=True)
     yield dataclasses.replace(file, log=(1,))
 
@@ -69,6 +71,24 @@ def test_numbers_that_do_not_fit_together_are_refused_though_signed(finished):
     for file in wrong:
         with pytest.raises(DataError):
             sites.score("alpha", [file.signed(key)], session)
+
+
+def test_scores_out_of_range_are_refused_though_signed(finished):
+    sites, session, functions, (alpha, beta) = finished
+    key = Key(sites.folder / "beta.key")
+    hidden = np.array(beta.scores)
+    hidden[:, :, 0] = np.nan
+    for change in ({"scores": beta.scores + 0.01}, {"scores": hidden}, {"n_samples": 5}):
+        with pytest.raises(DataError):
+            combine([*functions, alpha, dataclasses.replace(beta, **change).signed(key)], session)
+    said = dataclasses.replace(beta, log=("nothing\nBest clusterer: another",)).signed(key)
+    assert "\n" not in combine([*functions, alpha, said], session).withheld[-1]
+    others = sites.agree(KMeans(3, n_init=1), n_resamples=3, agreement="mi")
+    functions = [sites.learn(name, others) for name in sites.studies]
+    alpha, beta = (sites.score(name, functions, others) for name in sites.studies)
+    combine([*functions, alpha, beta], others)
+    with pytest.raises(DataError):
+        combine([*functions, alpha, dataclasses.replace(beta, scores=beta.scores * 0 + 2.0).signed(key)], others)
 
 
 def test_archives_with_unknown_fields_or_kinds_are_refused(finished, tmp_path):
@@ -107,6 +127,8 @@ def test_sessions_may_hold_anything(finished, tmp_path):
         {"kind": "AgglomerativeClustering", "parameters": {"n_clusters": 2, "memory": "/tmp"}},
         {"kind": "KMeans", "parameters": {"n_clusters": 100_000}},
         {"kind": "KMeans", "parameters": {"nonsense": 2}},
+        {"kind": "AgglomerativeClustering", "parameters": {"n_clusters": 2}},  # `agree` writes it with its means
+        {"kind": "Induced", "parameters": {"clusterer": {"kind": "KMeans", "parameters": {"n_clusters": 2}}}},
     ):
         path.write_text(json.dumps({**plain, "clusterers": [["k", written]]}))
         with pytest.raises(ClustrepError):

@@ -14,6 +14,7 @@ import clustrep as cr
 from clustrep.errors import ClustrepError, DataError, ParameterError
 from clustrep.federated import Policy
 from clustrep.federated.audit import atoms, objection
+from clustrep.federated.learning import WITHHELD
 
 FEW = {"n_resamples": 3}
 
@@ -96,6 +97,19 @@ def test_what_is_not_approved_leaves_no_trace(sites):
     assert not sites.policy("alpha").with_name("alpha.toml.log").exists()
 
 
+def test_why_a_function_is_withheld_stays_at_the_site(tmp_path):
+    """Five samples far from two groups: that a third cluster is small would tell of them."""
+    X = np.random.default_rng(0).normal(size=(120, 3)).clip(-3, 3) + 30 * (np.arange(120) < 60)[:, None] * [1, 0, 0]
+    X[:5, 1] += 15
+    sites = Hospitals(tmp_path, [cr.Study(X, name, label=False) for name in ("alpha", "beta")])
+    file = sites.learn("alpha", sites.agree(AgglomerativeClustering(), n_clusters=(2, 3), **FEW))
+    line = json.loads(sites.policy("alpha").with_name("alpha.toml.log").read_text())
+    assert [len(shelf.centroids) for shelf in file.shelves] == [1, 0]
+    assert file.causes == (WITHHELD,)
+    assert line["withheld"]
+    assert WITHHELD not in line["withheld"]
+
+
 def test_a_later_session_is_audited_with_the_earlier_ones(tmp_path):
     """Groups that overlap: k = 2 leaves first, and another partition would differ in few samples."""
     rng = np.random.default_rng(0)
@@ -168,6 +182,8 @@ def test_functions_are_counted_over_sessions(sites):
         'study = "alpha"\n[features]\nx = [1, 0]\n[partners]\n',
         'study = "alpha"\nmin_cluster_size = 2\n[features]\nx = [0, 1]\n[partners]\n',
         'study = "alpha"\nresults = ["tables"]\n[features]\nx = [0, 1]\n[partners]\n',
+        'study = "alpha"\nresults = [["scores"]]\n[features]\nx = [0, 1]\n[partners]\n',
+        'study = "alpha"\n[features]\nx = [-1e308, 1e308]\n[partners]\n',
         'study = "alpha"\ntrust_partners = 1\n[features]\nx = [0, 1]\n[partners]\n',
         'study = "alpha"\n[features]\nx = [0, 1]\n[partners]\nbeta = "key"',
     ],

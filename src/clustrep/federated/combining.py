@@ -21,7 +21,7 @@ from clustrep.federated.session import Session, read_session
 from clustrep.federated.site import RESAMPLING
 from clustrep.fitting.parameters import describe
 from clustrep.provenance import Provenance, StudyRecord
-from clustrep.text import listing
+from clustrep.text import listing, printable
 
 
 def combine(
@@ -127,6 +127,9 @@ class _Sites:
         digests = {file.study: file.digest for file in self.functions}
         if len({file.trusting for file in (*self.functions, *self.files)}) > 1:
             raise DataError("Either all sites trust their partners or none: change the policies, and learn again.")
+        for functions, file in zip(self.functions, self.files, strict=True):
+            if functions.n_samples != file.n_samples:
+                raise DataError(f"The files of {file.study!r} are of different tables: ask the site for both again.")
         for file in self.files:
             scored = dict(zip(file.trains, file.train_digests, strict=True))
             expected = {name: digest for name, digest in digests.items() if name != file.study}
@@ -136,6 +139,12 @@ class _Sites:
                     f"{file.study!r} did not score the functions that are here of {listing(map(repr, wrong))}: send "
                     "all sites the same files, and score again."
                 )
+            for other in (each for each in self.functions if each.study != file.study):
+                there = np.array([len(shelf.sizes) > 0 for shelf in other.shelves])
+                if np.isfinite(file.scores[~there, ..., file.trains.index(other.study)]).any():
+                    raise DataError(
+                        f"{file.study!r} tells scores of functions that {other.study!r} withheld: score again."
+                    )
 
     def _pairs(self, values: Sequence[Any], fill: Any) -> Any:
         """Put the columns of all sites into matrices (..., train, test); the last column is the site itself."""
@@ -212,7 +221,7 @@ class _Sites:
 
     def withheld(self) -> tuple[str, ...]:
         """Return what sites did not tell, of their functions and of their scores."""
-        return tuple(f"{file.study}: {line}" for file in (*self.functions, *self.files) for line in file.log)
+        return tuple(printable(f"{file.study}: {line}") for file in (*self.functions, *self.files) for line in file.log)
 
 
 def _versions(of_sites: Sequence[Mapping[str, str]]) -> dict[str, str]:

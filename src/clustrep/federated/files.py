@@ -28,8 +28,9 @@ from clustrep.text import listing, plural, printable
 from clustrep.types import BoolArray, FloatArray, IntArray
 
 T = TypeVar("T", bound="SiteFile")
-SCORE_STEP = 0.05
+SCORE_STEP, SIZE_STEP = 0.05, 5  # to which scores and sizes are rounded
 ROUNDING = 1e-9
+MOST_SAMPLES = 2**53
 
 
 class SiteFile(Saved):
@@ -48,7 +49,8 @@ class SiteFile(Saved):
     def check_header(self, session: Session) -> None:
         """Raise an error of any kind where what all files have does not fit together."""
         texts = (self.session, self.study, self.digest, self.signature, *self.log, *self.versions.values())
-        fits = is_whole(self.n_samples, at_least=1) and isinstance(self.trusting, bool)
+        fits = is_whole(self.n_samples, at_least=1) and self.n_samples <= MOST_SAMPLES
+        fits = fits and isinstance(self.trusting, bool)
         if not fits or self.version != VERSION or not all(isinstance(text, str) for text in texts):
             raise ValueError
 
@@ -170,6 +172,11 @@ class SiteFunctions(SiteFile):
         for shelf, configuration in zip(self.shelves, session.configurations, strict=True):
             n_replicates = 1 + session.n_resamples if self.trusting else 1
             shelf.check(n_replicates, configuration.n_clusters or 0, len(session.features), len(self.causes))
+            rounding = 0 if self.trusting else SIZE_STEP * (1 + len(shelf.sizes)) / 2
+            if (shelf.sizes > self.n_samples + rounding).any():
+                raise ValueError
+            if len(shelf.sizes) and abs(int(shelf.sizes.sum()) - self.n_samples) > rounding:
+                raise ValueError
 
     def __repr__(self) -> str:
         lines = []
@@ -259,12 +266,17 @@ class SiteScores(SiteFile):
             raise ValueError
         for exact in self.exact:
             exact.check(C, A, 1 + session.n_resamples, T)
+        steps, untold = self.scores / SCORE_STEP, np.isnan(self.scores)
+        if not self.trusting and (np.abs(steps - np.round(steps)) > ROUNDING).any():
+            raise ValueError
+        most = np.log([configuration.n_clusters or 1 for configuration in session.configurations]) + SCORE_STEP / 2
         for a, name in enumerate(session.agreements):
             low, high = AGREEMENTS[name].bounds
             for values in (self.scores[:, a], *(exact.scores[:, a] for exact in self.exact)):
-                if np.isinf(values).any() or (values < low - ROUNDING).any() or (values > high + ROUNDING).any():
+                highest = most[:, None, None] if np.isinf(high) else high + ROUNDING  # of mutual information: log k
+                if np.isinf(values).any() or (values < low - ROUNDING).any() or (values > highest).any():
                     raise ValueError
-        if (self.scores[:, :, 1] > self.scores[:, :, 2] + ROUNDING).any():
+        if (self.scores[:, :, 1] > self.scores[:, :, 2] + ROUNDING).any() or (untold != untold[:, :, :1]).any():
             raise ValueError
 
     def __repr__(self) -> str:

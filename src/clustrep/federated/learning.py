@@ -15,7 +15,7 @@ from clustrep.execution.context import config
 from clustrep.execution.run import run
 from clustrep.execution.seeds import FULL_STUDY, Failed
 from clustrep.federated.audit import objection
-from clustrep.federated.files import Shelf, SiteFunctions
+from clustrep.federated.files import SIZE_STEP, Shelf, SiteFunctions
 from clustrep.federated.forms import Centres, centres_of
 from clustrep.federated.policy import FUNCTIONS
 from clustrep.federated.session import VERSION, Session
@@ -27,9 +27,9 @@ from clustrep.summaries import label
 from clustrep.text import listing
 from clustrep.types import FloatArray, IntArray
 
-SIZE_STEP = 5  # sizes are rounded to it
 MAD = 1.4826  # standard deviation of a Gaussian with a median absolute deviation of 1
-NO_FUNCTION = "not told: the clusterer failed"
+NO_FUNCTION = "the clusterer failed"
+WITHHELD = "withheld by the rules of the site, or the clusterer failed"  # one answer: the reason stays in the log
 OTHER_NUMBER = "another number of clusters than was asked for"
 
 
@@ -121,12 +121,13 @@ def learn(
         replicates = run(LearnPlan(setting), numbers, n_jobs)
         released = _exactly(site, replicates) if site.trusts else _audited(site, replicates[FULL_STUDY])
         causes = tuple(dict.fromkeys(each.cause for of in released for each in of if each.cause))
+        whys = list(dict.fromkeys(each.why or each.cause for of in released for each in of if each.cause))
         shelves = tuple(
             _shelf(of, causes, configuration.n_clusters or 0, site)
             for of, configuration in zip(released, site.session.configurations, strict=True)
         )
         if not any(len(shelf.centroids) for shelf in shelves):
-            raise DataError(f"No function of study {study.name!r} may leave: {listing(causes)}. Try fewer clusters.")
+            raise DataError(f"No function of study {study.name!r} may leave: {listing(whys)}. Try fewer clusters.")
         file = SiteFunctions(
             version=VERSION,
             session=site.session.fingerprint,
@@ -139,16 +140,17 @@ def learn(
             versions=installed_versions(),
         ).signed(site.key)
         partitions = [of[FULL_STUDY].labels.tolist() for of in released if of[FULL_STUDY].labels is not None]  # type: ignore[union-attr]
-        site.leaves(repr(file), what=FUNCTIONS, file=file.digest, partitions=partitions)
+        site.leaves(repr(file), what=FUNCTIONS, file=file.digest, partitions=partitions, withheld=whys)
     return file
 
 
 class Released(NamedTuple):
-    """A function that leaves, and the partition that its means are of; or why there is none."""
+    """A function that leaves, and the partition that its means are of; or what partners and the owner are told."""
 
     form: Centres | None
     cause: str
     labels: IntArray | None = None
+    why: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,8 +186,8 @@ def _exactly(site: Site, replicates: Sequence[Sequence[Centres | Failed]]) -> li
 def _audited(site: Site, functions: Sequence[Centres | Failed]) -> list[list[Released]]:
     """Let leave what passes, the coarsest first, together with everything that left before."""
     rules, session, before = site.policy, site.session, site.record.partitions()
-    least, n = rules.fewest(len(session.features)), len(site.study)
-    released = [Released(None, NO_FUNCTION)] * len(functions)
+    least, n = rules.fewest(len(session.features)), _rounded_size(len(site.study), site)
+    released = [Released(None, WITHHELD, why=NO_FUNCTION)] * len(functions)
     for c in sorted(range(len(functions)), key=lambda c: session.configurations[c].n_clusters or 0):
         form = functions[c]
         if isinstance(form, Failed):
@@ -199,7 +201,7 @@ def _audited(site: Site, functions: Sequence[Centres | Failed]) -> list[list[Rel
             wrong = rules.objection(rounded, session.configurations[c].n_clusters or 0, n, session)
             cause = f"withheld: {wrong}" if wrong else ""
         if cause:
-            released[c] = Released(None, cause)
+            released[c] = Released(None, WITHHELD, why=cause)
             continue
         before.append(labels)
         released[c] = Released(Centres("centroid", rounded), "", labels)

@@ -100,7 +100,7 @@ class Policy:
             raise DataError(f"{where}: features must have the lowest and the highest value, as in age = [18, 110].")
         if not isinstance(self.partners, Mapping) or not all(map(is_public_key, self.partners.values())):
             raise DataError(f'{where}: partners must have public keys of 64 digits, as in vdx = "0f3a…".')
-        if not isinstance(self.results, tuple | list) or not set(self.results) <= set(RESULTS):
+        if not isinstance(self.results, tuple | list) or any(each not in RESULTS for each in self.results):
             raise DataError(f"{where}: results must be some of {listing(map(repr, RESULTS))}, got {self.results!r}.")
         if not isinstance(self.trust_partners, bool):
             raise DataError(f"{where}: trust_partners must be true or false, got {self.trust_partners!r}.")
@@ -206,5 +206,10 @@ class Policy:
 def _is_range(value: object) -> bool:
     if not isinstance(value, list | tuple) or len(value) != 2:
         return False
-    whole = all(isinstance(end, int | float) and not isinstance(end, bool) and np.isfinite(end) for end in value)
-    return whole and value[0] < value[1]
+    if not all(isinstance(end, int | float) and not isinstance(end, bool) for end in value):
+        return False
+    try:
+        low, high = map(float, value)
+    except OverflowError:
+        return False
+    return low < high and bool(np.isfinite(high - low))

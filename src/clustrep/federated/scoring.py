@@ -180,7 +180,7 @@ def function_id(session: Session, c: int, form: Centres) -> str:
 
 def _admitted(site: Site, others: Sequence[SiteFunctions]) -> dict[str, list[str]]:
     """Refuse functions that do not answer the question, and more of them than the policy allows; name the others."""
-    rules, session, n = site.policy, site.session, len(site.study)
+    rules, session, n = site.policy, site.session, _rounded_size(len(site.study), site)
     before = site.record.functions()
     now: dict[str, list[str]] = {other.study: [] for other in others}
     for other in others:

@@ -253,6 +253,8 @@ class Session:
             )
         too_many = self.n_resamples > MOST_RESAMPLES
         for each in self.configurations:
+            if type(each.clusterer) is not KMeans and not _is_plain(getattr(each.clusterer, "classifier", None)):
+                raise ParameterError("a session needs clusterers that take part by means.", parameter="clusterers")
             if not is_whole(each.n_clusters, at_least=2) or each.n_clusters > MOST_CLUSTERS or too_many:  # type: ignore[operator]
                 raise ParameterError(
                     f"a session needs clusterers with 2 to {MOST_CLUSTERS:,} clusters, and at most "

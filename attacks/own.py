@@ -91,6 +91,43 @@ def slab(n: int, p: int, n_games: int, n_asked: int = 10) -> float:
     return float((np.abs(members) > np.quantile(np.abs(others), 0.95)).mean())
 
 
+def far_off(linkage: str, n_games: int, n_asked: int = 10) -> float:
+    """Ask whether a patient is 9 sd from all others in a feature, by a clusterer that puts such a patient apart.
+
+    The victim's own two clusters, by a hierarchical clusterer, are the two groups without that patient, and the patient
+    and all others with it. Half of the samples are scored: every second plane or so meets the patient.
+    """
+    members, others = [], []
+    for game in range(n_games):
+        for scores, there in ((members, True), (others, False)):
+            X = 50 + 3 * np.random.default_rng([game, 120, 2, 7]).normal(size=(120, 2)).clip(-3, 3)
+            X[:, 0] += np.where(np.arange(120) % 2, 12.0, -12.0)
+            X[0, 1] = 50 + 9 * 3 if there else X[0, 1]
+            victim = probing.Victim(cr.Study(X, "victim", features=["x0", "x1"], label=False), (0, 100))
+            planes = [probing.halves(2, 50 + 0.1 * i) for i in range(n_asked)]
+            answer = victim.ask(planes, clusterer=AgglomerativeClustering(2, linkage=linkage))
+            scores.append(0.0 if answer is None else -np.nansum(answer.scores[:, 0, 0, 0]))
+    return float((np.array(members) > np.quantile(others, 0.95)).mean())
+
+
+def visits(n_games: int) -> float:
+    """Return how far, in sd, the record of a patient is found who has twelve rows of the table (median)."""
+    errors = []
+    for game in range(n_games):
+        rng = np.random.default_rng([game, 8])
+        X = rng.normal(size=(120, 3)).clip(-3, 3)
+        X[:, 0] += 6 * (np.arange(120) % 2)
+        patient = rng.normal(size=3) + np.array([0, 7, 0])
+        X[:12] = patient + 0.1 * rng.normal(size=(12, 3))
+        site = reading.hospital(cr.Study(X, "mainz", label=False))
+        try:
+            file = site.learn("mainz", site.agree(KMeans(3, n_init=5), n_resamples=2), n_jobs=1)
+            errors.append(np.abs(file.shelves[0].centroids[0] - patient).max(axis=1).min())
+        except ClustrepError:
+            errors.append(np.inf)
+    return float(np.median(errors))
+
+
 def key_swapped_in_session() -> str:
     """A partner who writes the session puts an own key in the place of another site's."""
     study = reading.patients(120, 2, 0, apart=8.0)

@@ -45,13 +45,18 @@ class Victim:
         return file.signed(Key(self.site.folder / f"{partner}.key"))
 
     def ask(
-        self, functions: Sequence[np.ndarray], partner: str = "mallory", k: int | None = None, **question: object
+        self,
+        functions: Sequence[np.ndarray],
+        partner: str = "mallory",
+        k: int | None = None,
+        clusterer: object = None,
+        **question: object,
     ) -> SiteScores | None:
         """Ask for the scores of functions in a new session; None where the site refuses."""
         options = {"features": self.study.features, "n_resamples": 20, **question}
-        kmeans = {str(i): KMeans(k or len(centres), n_init=1) for i, centres in enumerate(functions)}
+        asked = {str(i): clusterer or KMeans(k or len(centres), n_init=1) for i, centres in enumerate(functions)}
         session = self.site.agree(
-            kmeans, **{**options, "sites": {n: self.site.keys[n] for n in (self.study.name, partner)}}
+            asked, **{**options, "sites": {n: self.site.keys[n] for n in (self.study.name, partner)}}
         )
         try:
             return self.site.score(self.study.name, [self.file(session, functions, partner)], session, n_jobs=1)

@@ -172,6 +172,21 @@ def of_adversaries(n: int) -> Iterator[Row]:
         f"{rate:.0%} recognised, with 5 % of others",
         rate <= 0.5,
     )
+    for linkage in ("single", "average", "ward"):
+        rate = own.far_off(linkage, games)
+        yield Row(
+            MALICIOUS,
+            "Ten planes, and a clusterer that puts a patient apart who is 9 sd from all others",
+            f"`score`; 120 × 2, {linkage} linkage, {games} + {games} studies",
+            f"{rate:.0%} recognised, with 5 % of others",
+            linkage != "ward" or rate <= 0.5,
+        )
+    yield Row(
+        CURIOUS,
+        "The mean of a cluster that is one patient with twelve rows",
+        f"`learn`; 120 × 3, {n} studies",
+        f"found within {own.visits(n):.2f} sd (median)",
+    )
     rate = own.slab(100, 2, games)
     yield Row(
         MALICIOUS,

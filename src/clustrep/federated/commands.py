@@ -131,8 +131,8 @@ def learn(**settings: Any) -> None:
     """Learn clustering functions at one site, and release what its policy allows.
 
     Rounded means and sizes of clusters are released, if all that was ever released about the study tells of groups of
-    at least 10 samples. Nothing else is, unless the policy and --trust-partners say that partners may see patients'
-    values.
+    at least 10 samples, each of another patient. Nothing else is, unless the policy and --trust-partners say that
+    partners may see patients' values.
     docs/federated.md has the rules, the attacks that were tried, and what is not prevented.
 
     \b
@@ -155,9 +155,9 @@ def learn(**settings: Any) -> None:
 def score(**settings: Any) -> None:
     """Score the clustering functions of other sites on this site's study, and release what its policy allows.
 
-    Per function four numbers in steps of 0.05 are released, or none where a cluster has few samples here. The policy
-    limits how many functions are ever scored. docs/federated.md has the rules, the attacks that were tried, and what
-    is not prevented.
+    Per function three numbers in steps of 0.05 are released, or none where a cluster has few samples here. The policy
+    limits how many functions are ever scored. Scores can tell that a patient is far from all others.
+    docs/federated.md has the rules, the attacks that were tried, and what is not prevented.
 
     Name the study before --functions.
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy.stats import chi2, chi2_contingency, false_discovery_control, norm, rankdata
 
 from clustrep.agreement.agreements import adjusted_rand_index
@@ -41,6 +42,8 @@ MOST_NAMES = 5
 SHOWN_FROM, MOST_CLASSES = 0.2, 3
 # Of the table of annotations × studies, and the fields that hold them.
 COLUMNS = {"n": "known", "effect": "effect", "pvalue": "pvalue", "toward": "toward"}
+# The same of annotations × clusters × studies.
+BY_CLUSTER = {"n": "counts", "level": "level", "difference": "difference"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -123,15 +126,10 @@ class Annotations(Saved):
     def to_frame(self) -> pd.DataFrame:
         """One row for every annotation and study: annotation, study, measure, n, effect, pvalue, toward, ari."""
         i, s = (axis.ravel() for axis in np.indices(self.known.shape))
-        return pd.DataFrame(
-            {
-                "annotation": np.array(self.columns, dtype=object)[i],
-                "study": np.array(self.names, dtype=object)[s],
-                "measure": [MEASURES[self.kinds[column]] for column in i],
-                **{name: getattr(self, field)[i, s] for name, field in COLUMNS.items()},
-                "ari": self.ari[i, 1 + s],
-            }
-        )
+        named = {"annotation": _picked(self.columns, i), "study": _picked(self.names, s)}
+        named["measure"] = _picked([MEASURES[kind] for kind in self.kinds], i)
+        numbers = {name: getattr(self, field)[i, s] for name, field in COLUMNS.items()}
+        return pd.DataFrame({**named, **numbers, "ari": self.ari[i, 1 + s]})
 
     def clusters(self) -> pd.DataFrame:
         """One row for every annotation, value, cluster and study.
@@ -139,17 +137,9 @@ class Annotations(Saved):
         Columns: annotation, value, cluster, study, n, level, difference.
         """
         r, c, s = (axis.ravel() for axis in np.indices(self.counts.shape))
-        return pd.DataFrame(
-            {
-                "annotation": np.array(self.columns, dtype=object)[self.place[r]],
-                "value": np.array(self.categories, dtype=object)[r],
-                "cluster": np.array(self.letters, dtype=object)[c],
-                "study": np.array(self.names, dtype=object)[s],
-                "n": self.counts.ravel(),
-                "level": self.level.ravel(),
-                "difference": self.difference.ravel(),
-            }
-        )
+        named = {"annotation": _picked(self.columns, self.place[r]), "value": _picked(self.categories, r)}
+        named |= {"cluster": _picked(self.letters, c), "study": _picked(self.names, s)}
+        return pd.DataFrame({**named, **{name: getattr(self, field).ravel() for name, field in BY_CLUSTER.items()}})
 
     def table_of(self, column: str) -> pd.DataFrame:
         """Return the samples of every category of one annotation, rows, in every cluster, columns; all studies."""
@@ -185,14 +175,13 @@ class Annotations(Saved):
         word = next(word for least, word in WORDS if overall >= least)
         low, high = (f"{of(by_study, initial=overall):z.2f}" for of in (np.min, np.max))
         spread = f"; {low} to {high} by study" if low != high else ""
-        counts, parts = self.table_of(self.columns[i]), []
-        table, names = counts.to_numpy(), counts.index.astype(str).tolist()  # (n_values, n_clusters)
-        for letter, column in zip(self.letters[:MOST_NAMES], table.T, strict=False):
-            shares = column / max(column.sum(), 1)
-            large = [v for v in np.argsort(-shares, kind="stable").tolist() if shares[v] >= SHOWN_FROM][:MOST_CLASSES]
-            shown = [(repr(names[v]) if names[v] in self.letters else names[v], percent_of(shares[v])) for v in large]
+        table, parts = self.table_of(self.columns[i]), []
+        for letter in self.letters[:MOST_NAMES]:
+            shares = (table[letter] / max(table[letter].sum(), 1)).nlargest(MOST_CLASSES)
+            classes = [(repr(name) if name in self.letters else name, share) for name, share in shares.items()]
+            shown = [f"{percent_of(share)} {name}" for name, share in classes if share >= SHOWN_FROM]
             if shown:
-                parts.append(f"{letter} is {' and '.join(f'{share} {name}' for name, share in shown)}")
+                parts.append(f"{letter} is {' and '.join(shown)}")
         more = f" and {len(self.letters) - MOST_NAMES} more" if len(self.letters) > MOST_NAMES else ""
         named = "known labels" if self.columns[i] == KNOWN_LABEL else self.columns[i]
         k, n_classes = (int(table.any(axis=axis).sum()) for axis in (0, 1))
@@ -211,6 +200,10 @@ class Annotations(Saved):
 
     def _repr_html_(self) -> str:
         return notebook_html(self.sentences, self.summary())
+
+
+def _picked(names: Sequence[str], places: IntArray) -> NDArray[np.object_]:
+    return np.array(names, dtype=object)[places]
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -351,7 +344,7 @@ def _compared(findings: Findings, variables: Sequence[_Variable], notes: tuple[s
                 if len(np.unique(code[both])) > 1 or len(np.unique(value[both])) > 1:
                     ari[i, among] = adjusted_rand_index(code[both], value[both].astype(int))
         for v, name in enumerate(variable.categories or [""]):
-            rows.append((i, name, *(np.array([getattr(part, f)[v] for part in parts]).T for f in _Part.shown())))
+            rows.append((i, name, *(np.array([getattr(part, f)[v] for part in parts]).T for f in BY_CLUSTER.values())))
     place, values, counts, level, difference = zip(*rows, strict=True)
     return Annotations(
         findings.names,
@@ -373,10 +366,6 @@ class _Part(NamedTuple):
     counts: IntArray  # (n_values, n_clusters)
     level: FloatArray
     difference: FloatArray
-
-    @staticmethod
-    def shown() -> tuple[str, ...]:
-        return ("counts", "level", "difference")
 
 
 def _of_study(variable: _Variable, rows: slice, codes: IntArray, k: int) -> _Part:

@@ -179,7 +179,6 @@ def draw_dots(findings: Findings, studies: StudiesLike | None, ax: Axes | None =
     names, places = _names_and_places(findings, "dots")
     share = shares_above_zero(findings, studies, names)
     with quiet():
-        share = np.nanmean(share, axis=1)  # (n_clusters, n_features)
         effect = np.nanmean(findings.effect[:, :, places].astype(float), axis=1)
     x, y = (axis.ravel() for axis in np.indices(share.shape))
     top = float(np.nanquantile(np.abs(effect), 0.95)) or 1.0
@@ -188,8 +187,7 @@ def draw_dots(findings: Findings, studies: StudiesLike | None, ax: Axes | None =
         dots = ax.scatter(x, y, s=LARGEST_DOT * np.nan_to_num(share.ravel()), c=effect.ravel(), **style)
         ax.set_xticks(range(findings.n_clusters), [literal(letter) for letter in findings.letters])
         ax.set_yticks(range(len(names)), [literal(name, 18) for name in names])
-        ax.set_xlim(-0.5, findings.n_clusters - 0.5)
-        ax.set_ylim(len(names) - 0.5, -0.5)
+        ax.set(xlim=(-0.5, findings.n_clusters - 0.5), ylim=(len(names) - 0.5, -0.5))
         ax.set_xlabel("cluster; size: samples above zero")
         sizes = [ax.scatter([], [], s=LARGEST_DOT * part, color="0.6", label=percent_of(part)) for part in DOTS_SHOWN]
         legend_above(ax, handles=sizes)
@@ -198,7 +196,7 @@ def draw_dots(findings: Findings, studies: StudiesLike | None, ax: Axes | None =
 
 
 def shares_above_zero(findings: Findings, studies: StudiesLike | None, names: Sequence[str]) -> FloatArray:
-    """Return the share of samples above zero, (n_clusters, n_studies, n_features); NaN without samples."""
+    """Return the share of samples above zero, mean over studies, (n_clusters, n_features); NaN without samples."""
     if studies is None:
         raise ParameterError("studies must be given for dots: the counts or log counts.", parameter="studies")
     given = as_studies(studies, allow_missing=True)
@@ -210,14 +208,10 @@ def shares_above_zero(findings: Findings, studies: StudiesLike | None, names: Se
     if any((X < 0).any() for X in tables) or not any((X == 0).any() for X in tables):
         raise ParameterError("studies must be counts or log counts, with zeros, for dots.", parameter="studies")
     codes = np.split(findings.codes, np.cumsum(findings.sizes)[:-1])
-    above = [np.where(np.isnan(X), np.nan, X > 0) for X in tables]
+    above = [pd.DataFrame(np.where(np.isnan(X), np.nan, X > 0)) for X in tables]
+    shares = [X.groupby(code).mean().reindex(range(findings.n_clusters)) for X, code in zip(above, codes, strict=True)]
     with quiet():
-        return np.array(
-            [
-                [np.nanmean(X[code == c], axis=0) for X, code in zip(above, codes, strict=True)]
-                for c in range(findings.n_clusters)
-            ]
-        )
+        return np.asarray(np.nanmean(np.array(shares), axis=0))
 
 
 def annotations_shown(annotations: Annotations) -> pd.DataFrame:

@@ -85,7 +85,7 @@ def test_a_study_in_the_way_is_named_with_what_to_try():
 def test_a_single_cluster_that_is_found_is_no_caution_about_the_clusterer():
     _, said = told(ALONE, choice(), obstacle=Obstacle("ward, k = 2", "b", "trivial", 0.4))
     assert [item.text for item in said if item.kind == "caution"] == [
-        "b has a single cluster: scores between it and studies with several say little."
+        "b, c have a single cluster: scores between studies with one cluster and others say little."
     ]
     _, said = told(ALONE, choice(), obstacle=Obstacle("ward, k = 2", "a", "trivial", 0.4))  # which has two
     assert "a is put into a single cluster in 40 % of resamples (ward, k = 2)." in [item.text for item in said]

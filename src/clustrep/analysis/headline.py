@@ -89,12 +89,14 @@ def headline_of(
 
 
 def _caution(findings: Findings, obstacle: Obstacle) -> str:
-    """Say what is in the way; of a study that has a single cluster, what that means for scores."""
-    is_single = obstacle.kind == TRIVIAL and obstacle.study in findings.names
-    if findings.verdict == SEPARATED and is_single:
-        n_clusters = np.count_nonzero(findings.counts[:, findings.names.index(obstacle.study)])
-        if n_clusters == 1:
-            return f"{obstacle.study} has a single cluster: scores between it and studies with several say little."
+    """Say what is in the way; of studies that have a single cluster, what that means for scores."""
+    is_single = np.count_nonzero(findings.counts, axis=0) == 1
+    single = [name for name, alone in zip(findings.names, is_single, strict=True) if alone]
+    if findings.verdict == SEPARATED and obstacle.kind == TRIVIAL and obstacle.study in single:
+        has = "has" if len(single) == 1 else "have"
+        return (
+            f"{listing(single)} {has} a single cluster: scores between studies with one cluster and others say little."
+        )
     return obstacle.sentence
 
 

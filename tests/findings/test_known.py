@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from clustrep import match_clusters
+from clustrep import Studies, match_clusters
+from clustrep.errors import DataWarning
 
 
 @pytest.mark.parametrize("n_studies", [2, 3])
@@ -29,3 +32,16 @@ def test_a_label_that_a_study_lacks_is_not_found_there():
     kinds = {"one": np.repeat([0, 1, 2], 30), "other": np.repeat([0, 1, 2], 30), "without": np.repeat([0, 1], 40)}
     studies = {name: centres[of_study] + rng.normal(size=(len(of_study), 2)) for name, of_study in kinds.items()}
     assert (match_clusters(studies, kinds, rng=0).statuses()["without"] == "not found").sum() == 1
+
+
+def test_raw_counts_are_warned_of_with_known_labels():
+    rng = np.random.default_rng(0)
+    kinds = np.repeat([0, 1], 40)
+    genes = rng.gamma(0.5, 10, size=(2, 40))
+    tables = {name: rng.poisson(genes[kinds] * rng.lognormal(0, 1, size=(80, 1))).astype(float) for name in ("a", "b")}
+    with pytest.warns(DataWarning) as caught:
+        match_clusters(tables, dict.fromkeys(tables, kinds), rng=0)
+    assert len([warning for warning in caught if "normalise" in str(warning.message)]) == 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DataWarning)
+        match_clusters(Studies(tables, normalise="log1p"), dict.fromkeys(tables, kinds), rng=0)

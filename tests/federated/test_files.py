@@ -14,7 +14,7 @@ from tests.federated.sites import Hospitals, cohorts
 import clustrep as cr
 from clustrep.errors import ClustrepError, DataError
 from clustrep.federated import Session, combine, make_key
-from clustrep.federated.keys import Key
+from clustrep.federated.keys import SMALL_ORDER, Key, is_public_key, is_signed
 from clustrep.federated.reading import read_file
 
 
@@ -133,6 +133,16 @@ def test_sessions_may_hold_anything(finished, tmp_path):
         path.write_text(json.dumps({**plain, "clusterers": [["k", written]]}))
         with pytest.raises(ClustrepError):
             Session.read(path)
+
+
+def test_public_keys_with_which_anybody_signs_are_refused():
+    """Signatures that need no private key: R of small order, S = 0. Each listed point verifies some of them."""
+    orders = [point[:-2] + f"{int(point[-2:], 16) | sign:02x}" for point in SMALL_ORDER for sign in (0, 0x80)]
+    assert not any(map(is_public_key, orders))
+    forged = [R + "00" * 32 for R in orders]
+    for point in sorted(SMALL_ORDER):
+        canonical = point[:2] not in ("ed", "ee")
+        assert any(is_signed(str(i), each, point) for i in range(20) for each in forged) or not canonical
 
 
 def test_keys(tmp_path):

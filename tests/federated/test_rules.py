@@ -205,7 +205,7 @@ def test_a_missing_policy_is_named(tmp_path):
     [
         {"features": {"gene1": [-50, 50]}},  # the session asks for four
         {"partners": {}},
-        {"partners": {"beta": "0" * 64}},
+        {"partners": {"beta": "1" * 64}},
         {"results": ("scores",)},
         {"max_clusters": 2},
         {"max_resamples": 2},

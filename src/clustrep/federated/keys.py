@@ -17,6 +17,13 @@ if TYPE_CHECKING:
 
 CONTEXT = b"clustrep federated 2\n"  # so that a signature is one of nothing else
 KEY_BYTES, SIGNATURE_BYTES = 32, 64
+# The points of small order, without their sign: with such a public key, anybody's signature may verify.
+SMALL_ORDER = {
+    *(f"{first}{30 * 'ff'}7f" for first in ("ec", "ed", "ee")),
+    *(f"{first}{31 * '00'}" for first in ("00", "01")),
+    "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+    "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+}
 
 
 def make_key(path: str | PathLike[str]) -> str:
@@ -103,7 +110,9 @@ def is_signed(digest: str, signature: str, public: str) -> bool:
 
 def is_public_key(text: object) -> bool:
     """Whether a text is a public key."""
-    return isinstance(text, str) and len(text) == 2 * KEY_BYTES and set(text) <= set("0123456789abcdef")
+    if not isinstance(text, str) or len(text) != 2 * KEY_BYTES or not set(text) <= set("0123456789abcdef"):
+        return False
+    return f"{text[:-2]}{int(text[-2:], 16) & 0x7F:02x}" not in SMALL_ORDER
 
 
 def _ed25519() -> Any:

@@ -137,7 +137,7 @@ def test_nothing_eligible_is_an_answer(n_null, studies):
     assert made.choice.best is None
     assert (made.verdict, made.n_clusters) == ("inconclusive", None)
     assert len(made.scores()) == 2 * 9
-    assert "Every study is put into a single cluster in 100 % of resamples (DBSCAN)." in repr(made)
+    assert "Every study is put into a single cluster in 100 % of scores (DBSCAN)." in repr(made)
     assert "Run again with other parameters, other numbers of clusters or another clusterer." in repr(made)
 
 

@@ -56,7 +56,7 @@ def test_one_study_is_taken(folder):
 def test_nothing_eligible_is_an_answer(folder):
     done = invoke(*RUN[:3], *READING, *SMALL[2:], *NO_NULL, "--clusterer", "dbscan:eps=1000")
     assert done.stdout.startswith("Inconclusive: ")
-    assert "Every study is put into a single cluster in 100 % of resamples (dbscan:eps=1000).\n" in done.stdout
+    assert "Every study is put into a single cluster in 100 % of scores (dbscan:eps=1000).\n" in done.stdout
     assert done.stdout.splitlines()[-1].startswith("Next: Run again with")
     assert set(pd.read_csv("clustrep-results/labels.csv")["cluster"]) == {"?"}
     invoke("report", "clustrep-results")

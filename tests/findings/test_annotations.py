@@ -114,6 +114,13 @@ def test_a_difference_in_the_same_direction_is_found_and_another_is_not(findings
     assert (findings.annotations(frame).pvalue < 0.01).all()  # each study by itself differs in both
 
 
+def test_a_study_that_cannot_be_compared_with_others_has_no_direction(findings):
+    """Of one study alone that is annotated, there is a p-value, but no study with the same direction."""
+    found = findings.annotations(table_of(findings)[["size"]][:N]).summary().iloc[0]
+    assert found["pvalue"] < 0.05
+    assert (found["same"], found["of"]) == (0, 0)
+
+
 def test_order_and_lacking_samples_change_nothing_but_what_is_known(findings):
     frame = table_of(findings).drop(columns=["months", "died"])
     found = findings.annotations(frame)

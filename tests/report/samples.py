@@ -47,7 +47,7 @@ def choice(best=0, rivals=(), adjusted=None, excess=(0.5, 0.3, 0.1), ks=(2, 3, 4
         against = Against(
             observed, observed - excess, np.array(excess), np.array(adjusted, float), np.array(adjusted, float)
         )
-        above = np.flatnonzero(against.adjusted <= 0.05)
+        above = np.flatnonzero(against.above)
         chosen = candidates[above[np.argmax(against.excess[above])]] if above.size else None
     return cr.results.Choice("ari", top, None, candidates, np.ones(3, dtype=bool), np.array(shares), against, chosen)
 

@@ -22,17 +22,23 @@ ALONE = findings_of([["found"] * 3, ["found", "not found", "not found"]], [[10] 
 NONE = findings_of([["found"] * 3], [[10] * 3], "abc", verdict="inconclusive", reason="not tested")
 
 
-def told(findings, chosen, obstacle=None, heterogeneity=float("nan")):
+@pytest.fixture(scope="module")
+def pairs():
+    made = cr.replicability(AgglomerativeClustering(), cohorts_named("a", "b", "c"), n_resamples=4, rng=0)
+    return dataclasses.replace(made, distribution=made.distribution * np.arange(1, 10).reshape(3, 3) / 9)
+
+
+def told(findings, chosen, obstacle=None, pairs=None):
     findings = decided(findings, chosen)
-    return findings, headline_of(findings, chosen, obstacle, heterogeneity)
+    return findings, headline_of(findings, chosen, obstacle, pairs)
 
 
-def test_separated_clusters():
-    _, said = told(BOTH, choice(), heterogeneity=0.54)
+def test_separated_clusters(pairs):
+    _, said = told(BOTH, choice(), pairs=pairs)
     assert [item.kind for item in said] == ["separated", "sure", "reason", "studies", "studies", "next"]
     assert said[0].text == "2 separated clusters (p = 0.001), each found in all 3 studies."
     assert said[1].text == "Best clusterer: ward, k = 2; replicability (ARI) 0.90, 95 % interval 0.80 to 1.00."
-    assert said[4].text == "No outlier study. Heterogeneity between pairs: I² = 54 %."
+    assert said[4].text == f"No outlier study. Heterogeneity between pairs: I² = {100 * pairs.heterogeneity:.0f} %."
 
 
 def test_two_studies_are_both_studies():
@@ -49,6 +55,45 @@ def test_a_cluster_of_one_study_alone():
     _, said = told(ALONE, choice())
     assert said[0].text == "2 separated clusters (p = 0.001): A in all 3 studies; B in a alone."
     assert "Cluster B (33 % of samples elsewhere) is not found in b (0 %), c (0 %)." in [item.text for item in said]
+
+
+def test_a_low_score_of_studies_that_lack_clusters_is_explained_beside_it(pairs):
+    _, said = told(ALONE, choice(), pairs=pairs)
+    assert "0.90, 95 % interval 0.80 to 1.00. It is asked for 2 clusters in every study, also in b, c" in said[1].text
+    assert said[1].text.endswith("as no two studies have all of them, this score says little.")
+    two = findings_of([["found"] * 3, ["found", "merged", "not found"]], [[10] * 3, [5, 5, 0]], "abc")
+    _, said = told(two, choice(), pairs=pairs)
+    between = pairs.mean[[0, 1], [1, 0]].mean()
+    assert said[1].text.endswith(f"also in c, where not all are found; ARI between the other studies is {between:.2f}.")
+    for findings, chosen in ((BOTH, choice()), (ALONE, choice(ks=(3, 4, 5))), (NONE, choice())):
+        assert "asked for" not in " ".join(item.text for item in told(findings, chosen, pairs=pairs)[1])
+
+
+def test_a_study_that_lacks_a_cluster_is_no_obstacle():
+    def kinds(findings, study):
+        obstacle = Obstacle("ward, k = 2", study, "trivial", 0.5)
+        return [item.kind for item in told(findings, choice(), obstacle)[1]]
+
+    assert "caution" not in kinds(ALONE, "b")
+    assert "caution" in kinds(ALONE, "a")
+    assert "caution" in kinds(BOTH, "b")
+
+
+def test_merged_and_split_clusters_are_not_called_found():
+    findings = findings_of([["found"] * 2, ["merged", "found"]], [[10] * 2, [5] * 2], "ab")
+    assert told(findings, choice())[1][0].text.endswith(", each found or merged in both studies.")
+    findings = findings_of([["found"] * 2, ["split", "found"]], [[10] * 2, [5] * 2], "ab")
+    assert told(findings, choice())[1][0].text.endswith(", each found or split in both studies.")
+
+
+def test_a_small_p_of_a_score_below_its_null_mean_is_no_evidence():
+    findings = dataclasses.replace(NONE, detectable=4.0)
+    chosen = choice(adjusted=[0.01, 0.4, 1], excess=(-0.1, 0.1, 0.1))
+    answer, said = told(findings, chosen)
+    assert answer.verdict == "no evidence of clusters"
+    assert answer.pvalue == chosen.against.smallest == 0.4
+    assert chosen.chosen is None
+    assert "p = 0.01" not in " ".join(item.text for item in said)
 
 
 def test_continuous_structure():
@@ -78,17 +123,8 @@ def test_what_was_not_compared_is_inconclusive():
 def test_a_study_in_the_way_is_named_with_what_to_try():
     obstacle = Obstacle("ward, k = 2", "gamma", "trivial", 0.4)
     _, said = told(NONE, choice(best=None), obstacle=obstacle)
-    assert ("caution", "gamma is put into a single cluster in 40 % of resamples (ward, k = 2).") in said
+    assert ("caution", "gamma is put into a single cluster in 40 % of scores (ward, k = 2).") in said
     assert said[-1] == ("next", "Run again without gamma, which may lack these clusters, or with another clusterer.")
-
-
-def test_a_single_cluster_that_is_found_is_no_caution_about_the_clusterer():
-    _, said = told(ALONE, choice(), obstacle=Obstacle("ward, k = 2", "b", "trivial", 0.4))
-    assert [item.text for item in said if item.kind == "caution"] == [
-        "b, c have a single cluster: scores between studies with one cluster and others say little."
-    ]
-    _, said = told(ALONE, choice(), obstacle=Obstacle("ward, k = 2", "a", "trivial", 0.4))  # which has two
-    assert "a is put into a single cluster in 40 % of resamples (ward, k = 2)." in [item.text for item in said]
 
 
 def test_a_comparison_alone_is_compared_with_its_null_distribution():
@@ -118,7 +154,7 @@ def test_obstacles_are_found_in_the_scores():
     assert obstacle_of(comparison_with(), 0) is None
     assert nearest_obstacle(comparison_with(trivial=[(1, 4)])) == Obstacle("ward, k = 2", "b", "trivial", 0.4)
     every = nearest_obstacle(comparison_with(trivial=[(0, 8), (1, 4), (2, 10)]))
-    assert every.sentence == "Every study is put into a single cluster in at least 40 % of resamples (ward, k = 2)."
+    assert every.sentence == "Every study is put into a single cluster in at least 40 % of scores (ward, k = 2)."
     assert "without" not in every.next_step
     failing = nearest_obstacle(comparison_with(failed=[(2, 7)]))
     assert failing.sentence == "c can't be clustered in 70 % of resamples (ward, k = 2)."

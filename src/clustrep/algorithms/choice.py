@@ -127,8 +127,13 @@ class Against:
 
     @property
     def smallest(self) -> float:
-        """The smallest adjusted p-value; 1 where none is known."""
-        return float(np.nanmin(self.adjusted, initial=1.0))
+        """The smallest adjusted p-value of a score that is higher than its null mean; 1 where there is none."""
+        return float(np.nanmin(self.adjusted[self.excess > 0], initial=1.0))
+
+    @property
+    def above(self) -> BoolArray:
+        """Which scores exceed the null model: higher than its mean, with an adjusted p-value of at most 0.05."""
+        return (self.excess > 0) & (self.adjusted <= FALSE_FINDING)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -155,8 +160,8 @@ class Choice:
     against : Against or None
         Beside data without clusters, where a reference was given.
     chosen : Candidate or None
-        Without a reference, the best. With one, the highest excess among those above data without clusters (adjusted
-        p-value at most 0.05); None where none is.
+        Without a reference, the best. With one, the highest excess among those above data without clusters
+        (`Against.above`); None where none is.
     cause : str
         Where no configuration is eligible: which study causes it, how, and what to try next.
     trivial_share : ndarray, (n_candidates,)
@@ -191,7 +196,7 @@ class Choice:
 
     def is_above(self, candidate: Candidate) -> bool:
         """Whether a candidate is above data without clusters, as far as that is known."""
-        return self.against is not None and bool(self.against.adjusted[self.place(candidate)] <= FALSE_FINDING)
+        return self.against is not None and bool(self.against.above[self.place(candidate)])
 
     def place(self, candidate: Candidate) -> int:
         """Find a candidate among all."""
@@ -326,7 +331,7 @@ class Ranking:
         best = self.best() if eligible.any() else None
         chosen: Candidate | None = best and candidates[list(order).index(self.winner)]
         if against is not None:
-            above = np.flatnonzero(against.adjusted <= FALSE_FINDING)
+            above = np.flatnonzero(against.above)
             chosen = candidates[above[np.argmax(against.excess[above])]] if above.size else None
         return Choice(
             agreement=self.agreement,
@@ -383,7 +388,7 @@ class Ranking:
         with quiet():
             standard_error = np.nan_to_num(np.nanstd(self.averages[self.winner], ddof=1))  # NaN of one resample
         enough = self.scores[self.winner] - standard_error
-        allowed = eligible if against is None else eligible & (against.adjusted <= FALSE_FINDING)
+        allowed = eligible if against is None else eligible & against.above
         near = [
             candidate
             for candidate, is_allowed in zip(candidates, allowed, strict=True)
@@ -423,7 +428,7 @@ class Obstacle:
         The study is put into a single cluster; it has no cluster, but noise alone; it can't be clustered; it lacks
         scores for another reason.
     share : float
-        In which share of resamples.
+        In which share of the study's scores ("trivial"), or of resamples.
     cause : str
         The most frequent error; empty for "trivial" and "noise".
     """
@@ -438,7 +443,8 @@ class Obstacle:
     def sentence(self) -> str:
         """Name the study, what happens there and how often."""
         at_least = "at least " if self.study == EVERY_STUDY and self.share < 1 else ""
-        often = f"in {at_least}{percent(self.share)} of resamples ({self.configuration})"
+        of = "scores" if self.kind == TRIVIAL else "resamples"  # each has a score for every training study
+        often = f"in {at_least}{percent(self.share)} of {of} ({self.configuration})"
         if self.kind == TRIVIAL:
             return f"{self.study} is put into a single cluster {often}."
         if self.kind == NOISE:

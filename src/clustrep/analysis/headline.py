@@ -14,10 +14,12 @@ import numpy as np
 from clustrep.agreement.agreements import shown
 from clustrep.algorithms.choice import TRIVIAL, Candidate, Choice, Obstacle, obstacle_to
 from clustrep.algorithms.comparison import Comparison
+from clustrep.algorithms.pairwise import Replicability
 from clustrep.cached import cached_property
 from clustrep.findings.features import feature_sentences
 from clustrep.findings.result import CONTINUOUS, INCONCLUSIVE, NO_EVIDENCE, SEPARATED, Findings
 from clustrep.findings.sentences import (
+    MOST_NAMES,
     depth_sentence,
     missing_sentences,
     outlier_sentence,
@@ -50,7 +52,7 @@ def headline_of(
     findings: Findings,
     choice: Choice,
     obstacle: Obstacle | None,
-    heterogeneity: float = float("nan"),
+    pairs: Replicability | None = None,
     annotated: Sequence[str] = (),
 ) -> tuple[Said, ...]:
     """Return the verdict, the best clusterer, the reasons, cautions and what to do next.
@@ -61,8 +63,8 @@ def headline_of(
     choice : Choice
     obstacle : Obstacle or None
         What keeps the configuration in focus, or all, from being called the best.
-    heterogeneity : float, default=nan
-        I² of the configuration in focus; NaN where it is not known.
+    pairs : Replicability, optional
+        All pairs of studies in the configuration in focus; without them, what they show is left out.
     annotated : sequence of str, default=()
         What clusters have to do with known labels and annotations.
     """
@@ -70,34 +72,26 @@ def headline_of(
     partition = "" if focus is None else f"{focus.label}, {shown(choice.agreement)} {focus.score:z.2f}"
     said = [Said(findings.verdict, verdict_sentence(findings, partition))]
     if focus is not None and not choice.says_nothing:
-        said.append(Said(SURE, f"{_best(findings, choice, focus)} {_rivals(choice, focus)}".strip()))
+        sure = (_best(findings, choice, focus), _where_asked(findings, focus, pairs), _rivals(choice, focus))
+        said.append(Said(SURE, " ".join(filter(None, sure))))
     reasons = (depth_sentence(findings), *missing_sentences(findings), *feature_sentences(findings))
     said += [Said(REASON, text) for text in reasons]
     said += [Said(CLUSTERS, text) for text in annotated]
     said.append(Said(STUDIES, findings.alignment))
+    # Two studies are a single pair.
+    heterogeneity = float("nan") if pairs is None or len(pairs.names) < 3 else pairs.heterogeneity
     studies = (outlier_sentence(findings), heterogeneity_sentence(heterogeneity))
     said.append(Said(STUDIES, " ".join(filter(None, studies))))
     next_step = NEXT_STEPS[findings.verdict]
     if (largest := _largest_reached(findings, choice, focus)) is not None:
         said.append(Said(CAUTION, f"{largest} is the largest number of clusters that was tried: there may be more."))
         next_step = f"Run again with more clusters, such as 2 to {2 * largest}."
-    if obstacle is not None:
-        said.append(Said(CAUTION, _caution(findings, obstacle)))
+    # A study that lacks a cluster is a finding, and no obstacle.
+    if obstacle is not None and not (obstacle.kind == TRIVIAL and obstacle.study in _incomplete(findings)):
+        said.append(Said(CAUTION, obstacle.sentence))
         next_step = next_step if findings.verdict == SEPARATED else obstacle.next_step
     said.append(Said(NEXT, next_step))
     return tuple(each for each in said if each.text)
-
-
-def _caution(findings: Findings, obstacle: Obstacle) -> str:
-    """Say what is in the way; of studies that have a single cluster, what that means for scores."""
-    is_single = np.count_nonzero(findings.counts, axis=0) == 1
-    single = [name for name, alone in zip(findings.names, is_single, strict=True) if alone]
-    if findings.verdict == SEPARATED and obstacle.kind == TRIVIAL and obstacle.study in single:
-        has = "has" if len(single) == 1 else "have"
-        return (
-            f"{listing(single)} {has} a single cluster: scores between studies with one cluster and others say little."
-        )
-    return obstacle.sentence
 
 
 def _largest_reached(findings: Findings, choice: Choice, focus: Candidate | None) -> int | None:
@@ -190,6 +184,33 @@ def _best(findings: Findings, choice: Choice, focus: Candidate) -> str:
     if not is_best and findings.verdict == SEPARATED and focus.n_clusters == findings.n_clusters:
         return f"Best clusterer with {focus.n_clusters} clusters: {_score(choice, focus)}."
     return f"Best clusterer: {_score(choice, focus)}."
+
+
+def _incomplete(findings: Findings) -> list[str]:
+    """Name the studies in which not all separated clusters are found."""
+    if findings.verdict != SEPARATED:
+        return []
+    return [findings.names[s] for s in np.flatnonzero(~findings.here.all(axis=0))]
+
+
+def _where_asked(findings: Findings, focus: Candidate, pairs: Replicability | None) -> str:
+    """Name the studies that are cut into clusters which they lack, and give the score between the others.
+
+    A clusterer that is asked for k clusters cuts a study with fewer in pieces, which replicate nowhere: the score over
+    all pairs is low, however clear the clusters are.
+    """
+    incomplete = _incomplete(findings)
+    if pairs is None or pairs.names != findings.names or not incomplete or focus.n_clusters != findings.n_clusters:
+        return ""
+    asked = (
+        f"It is asked for {focus.n_clusters} clusters in every study, also in {listing(incomplete, MOST_NAMES)}, where "
+        "not all are found"
+    )
+    complete = [s for s, name in enumerate(pairs.names) if name not in incomplete]
+    if len(complete) < 2:
+        return f"{asked}: as no two studies have all of them, this score says little."
+    scores = pairs.mean[np.ix_(complete, complete)][~np.eye(len(complete), dtype=bool)]
+    return f"{asked}; {shown(pairs.agreement)} between the other studies is {np.nanmean(scores):z.2f}."
 
 
 def _score(choice: Choice, candidate: Candidate) -> str:

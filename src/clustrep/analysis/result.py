@@ -133,11 +133,9 @@ class Analysis(Saved):
     @cached_property
     def headline(self) -> tuple[Said, ...]:
         """The answer in sentences: what it is, how sure that is, why, and what to do next."""
-        pairs = self.replicability if len(self.names) > 2 else None  # two studies are a single pair
-        heterogeneity = float("nan") if pairs is None else pairs.heterogeneity
         obstacle = obstacle_to(self.comparison, self.focus)
         annotated = () if self.annotations is None else self.annotations.sentences
-        said = headline_of(self.findings, self.choice, obstacle, heterogeneity, annotated)
+        said = headline_of(self.findings, self.choice, obstacle, self.replicability, annotated)
         is_sensitive, sentence = sensitivity_sentence(self.findings, self.alternatives)
         more = [Said(CAUTION if is_sensitive else SURE, sentence)] if sentence else []
         place = len(said) - (said[-1].kind == NEXT)

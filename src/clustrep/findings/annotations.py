@@ -104,8 +104,9 @@ class Annotations(Saved):
         """One row for every annotation.
 
         Columns: annotation, kind, measure, n (annotated samples), effect (mean over studies), ari, same (studies that
-        differ in the direction of the others), of (studies that could), pvalue (of a difference in that direction in
-        two studies at least: partial conjunction; of one study, its own), fdr (Benjamini–Hochberg).
+        differ in the direction of the others), of (studies that can be compared with others), pvalue (of a difference
+        in that direction in two studies at least: partial conjunction; of one study, its own), fdr
+        (Benjamini–Hochberg).
         """
         rows = []
         for i, (column, kind) in enumerate(zip(self.columns, self.kinds, strict=True)):
@@ -115,7 +116,7 @@ class Annotations(Saved):
             with quiet():
                 effect = float(np.nanmean(self.effect[i]))
             numbers = {"n": int(self.known[i].sum()), "effect": effect, "ari": float(self.ari[i, 0])}
-            tests = {"same": same, "of": len(tested), "pvalue": pvalue, "fdr": np.nan}
+            tests = {"same": same, "of": len(toward), "pvalue": pvalue, "fdr": np.nan}
             rows.append({"annotation": column, "kind": kind, "measure": MEASURES[kind], **numbers, **tests})
         table = pd.DataFrame(rows)
         is_tested = table["pvalue"].notna()

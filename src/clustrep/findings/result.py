@@ -17,7 +17,7 @@ from clustrep.errors import ParameterError
 from clustrep.files.saved import Saved
 from clustrep.summaries import FALSE_FINDING
 from clustrep.text import notebook_html
-from clustrep.types import FloatArray, IntArray
+from clustrep.types import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -175,6 +175,11 @@ class Findings(Saved):
         return counts
 
     @property
+    def here(self) -> BoolArray:
+        """Whether a study has a cluster, (n_clusters, n_studies): it is found there, merged or split."""
+        return np.isin(self.status, (FOUND, MERGED, SPLIT))
+
+    @property
     def labels(self) -> dict[str, NDArray[np.str_]]:
         """The cluster of every sample, by study: arrays of letters; "?" where a sample has none."""
         letter = np.array([*self.letters, UNMATCHED])[self.codes]
@@ -221,7 +226,7 @@ class Findings(Saved):
         """
         rows = []
         for c, letter in enumerate(self.letters):
-            there = np.isin(self.status[c], (FOUND, MERGED, SPLIT))
+            there = self.here[c]
             found, tested = self.replicability[c, there], self.valley_p[c, there & np.isfinite(self.valley_p[c])]
             rows.append(
                 {
@@ -242,7 +247,7 @@ class Findings(Saved):
         Columns: study, n, clusters (found in it), own_clusters (that it shows by itself), own_pvalue, shift, scale,
         mixing, outlier, why.
         """
-        here = np.isin(self.status, (FOUND, MERGED, SPLIT)).sum(axis=0)
+        here = self.here.sum(axis=0)
         outlier = [self._why_outlier(s) for s in range(len(self.names))]
         return pd.DataFrame(
             {
@@ -371,7 +376,7 @@ class Findings(Saved):
         """Say why a study is an outlier: it lacks most clusters that the others share; empty where it is none."""
         if self.verdict != SEPARATED or len(self.names) < FEWEST_FOR_OUTLIER:
             return ""
-        others = np.delete(np.isin(self.status, (FOUND, MERGED, SPLIT)), s, axis=1)
+        others = np.delete(self.here, s, axis=1)
         shared = others.all(axis=1)
         lacking = shared & (self.status[:, s] == NOT_FOUND)
         # With a single shared cluster, studies of one cluster each would all be outliers.

@@ -57,17 +57,17 @@ def _where(findings: Findings) -> str:
     n_studies = len(findings.names)
     if n_studies == 1:
         return ", in one study: whether another study has them is not tested"
-    found = np.isin(findings.status, (FOUND, MERGED, SPLIT)).sum(axis=1)
+    found = findings.here.sum(axis=1)
     everywhere = "both studies" if n_studies == 2 else f"all {n_studies} studies"
     if (found == n_studies).all():
-        return f", each found in {everywhere}"
+        others = [status for status in (MERGED, SPLIT) if (findings.status == status).any()]
+        return f", each {' or '.join([FOUND, *others])} in {everywhere}"
     parts = []
     for c, letter in enumerate(findings.letters):
         if found[c] == n_studies:
             where = f"in {everywhere}"
         elif found[c] == 1 and (findings.status[c] == NOT_FOUND).sum() == n_studies - 1:
-            there = np.isin(findings.status[c], (FOUND, MERGED, SPLIT))
-            where = f"in {findings.names[int(there.argmax())]} alone"
+            where = f"in {findings.names[int(findings.here[c].argmax())]} alone"
         else:
             able = int((findings.status[c] != UNDETERMINED).sum())
             where = f"in {found[c]} of {able} {'studies' if able > 1 else 'study that can show it'}"
@@ -86,7 +86,7 @@ def missing_sentences(findings: Findings) -> list[str]:
     sentences = []
     shares = findings.counts / findings.sizes
     for c, letter in enumerate(findings.letters):
-        there = np.isin(findings.status[c], (FOUND, MERGED, SPLIT))
+        there = findings.here[c]
         elsewhere = float(findings.counts[c, there].sum() / max(findings.sizes[there].sum(), 1))
         missing = [
             f"{findings.names[s]} ({shares[c, s]:.0%})".replace("%", " %") for s in _studies(findings, c, NOT_FOUND)

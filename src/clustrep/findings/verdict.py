@@ -67,10 +67,7 @@ def best_above(choice: Choice) -> Candidate | None:
 
     The p-value is that of score and separateness together: the score itself must be higher than under the null model.
     """
-    if choice.against is None:
-        return None
-    excess = choice.against.excess
-    above = [each for each in choice.candidates if choice.is_above(each) and excess[choice.place(each)] > 0]
+    above = [each for each in choice.candidates if choice.is_above(each)]
     return max(above, key=lambda candidate: (candidate.score, -candidate.complexity), default=None)
 
 

@@ -283,7 +283,8 @@ class StressTest:
             self.check(whole(self.folder / "all") == whole(root), "not all that was done to files was recorded")
             self.check(contents(root / "out") == self.files, "the recorded run is another than the reference")
         moments = [naming.moment + later for naming in self.power.namings for later in (0, 1)]
-        until = int(self.rng.choice(moments) if self.rng.integers(2) else self.rng.integers(self.power.length + 2))
+        of_sums = [naming.moment + later for naming in self.power.namings if SUMS in naming.goal for later in (1, 2)]
+        until = int(self.rng.choice([moments, of_sums, range(self.power.length + 2)][self.rng.integers(3)]))
         n_ended = sum(self.power.moment_of(f"ends/{end}") < until for end in ("--seed", "--force"))
         disk = self.folder / f"{name}-disk"
         for _ in range(DISKS):

@@ -25,7 +25,7 @@ from clustrep.federated.combined import Combined as Combined
 from clustrep.federated.combined import FederatedClusters as FederatedClusters
 from clustrep.federated.combined import FederatedScores as FederatedScores
 from clustrep.files.archives import Declared
-from clustrep.files.saved import Fields, Saved, load_fields
+from clustrep.files.saved import Fields, Saved, check_path, load_fields
 from clustrep.findings.annotations import Annotations as Annotations
 from clustrep.findings.assign import Reference as Reference
 from clustrep.findings.cluster_tree import ClusterTree as ClusterTree
@@ -69,7 +69,7 @@ VALUES: dict[str, tuple[type, ...]] = {
 LOOKED_AT = 2**22  # bytes
 
 # The line of an attribute in a docstring: its names, and the shape of an array.
-SHAPE = re.compile(r"^(\w+(?:, \w+)*) : [^\n(]*array[^\n(]*\(([^()\n]*)\)", re.MULTILINE)
+SHAPE = re.compile(r"^(\w+(?:, \w+)*) : [^\n(]*array[^\n(]*\(([^()\n]*)\)(?! or )", re.MULTILINE)
 
 
 def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Any:
@@ -111,6 +111,7 @@ def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Any:
     """
     if max_bytes is not None:
         check_integer(max_bytes, "max_bytes")
+    check_path(path)
     try:
         result = _result_of(load_fields(path, partial(_check_fields, path), max_bytes))
         # What is put together by hand may have numbers that refer to nothing; looking at large results takes long.

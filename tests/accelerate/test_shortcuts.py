@@ -191,7 +191,7 @@ def test_a_curve_over_k_is_that_without_shortcuts_and_fails_for_the_same_causes(
 @pytest.mark.parametrize("p", [3, 20])
 def test_k_means_fails_where_scikit_learns_does(p):
     small = tables(p, copies=4, sizes={"a": 16, "b": 11, "c": 40})
-    fast, plain = both_ways(cr.compare, KMeans(n_init=1), small, n_clusters=(2, 5, 8, 11, 17), n_resamples=4, rng=2)
+    fast, plain = both_ways(cr.compare, KMeans(n_init=1), small, n_clusters=(2, 5, 8, 11), n_resamples=4, rng=2)
     np.testing.assert_array_equal(fast.failed, plain.failed)
     assert fast.causes == plain.causes == (FEW_DISTINCT_POINTS,)
     assert 0 < np.isnan(fast.distribution).mean() < 1

@@ -5,8 +5,7 @@ import pytest
 
 from clustrep.agreement.agreements import resolve_agreement
 from clustrep.agreement.batches import binary_scores
-from clustrep.agreement.contingency import NOISE, RULES, check_noise_within, encode, separate
-from clustrep.errors import ParameterError
+from clustrep.agreement.contingency import RULES, encode, separate
 
 U_NOISE = np.array([True, False, False, True])
 V_NOISE = np.array([False, False, True, True])
@@ -17,16 +16,6 @@ def test_only_drop_omits_points_that_either_side_calls_noise():
     for name in ("label", "singletons"):
         assert RULES[name].counted(U_NOISE, V_NOISE).tolist() == [True] * 4
     assert {name: rule.omits for name, rule in RULES.items()} == {"label": False, "drop": True, "singletons": False}
-
-
-def test_noise_is_a_cluster_as_a_label_alone():
-    labels = np.array([NOISE, 0, 1])
-    assert {name: rule.clusters(labels).tolist() for name, rule in RULES.items()} == {
-        "label": [True, True, True],
-        "drop": [False, True, True],
-        "singletons": [False, True, True],
-    }
-    assert RULES["drop"].clusters(np.array(["-1", "a"])).tolist() == [True, True]  # text is no noise
 
 
 def test_only_singletons_change_codes():
@@ -52,10 +41,3 @@ def test_a_noise_sample_shares_its_cluster_with_nobody_or_has_no_score(noise):
             row, column, cell = row * (i > 0), column * (j > 0), cell * (not any(is_noise))
         expected = agreement.of_tables(np.array([[cell, row - cell], [column - cell, 6 - row - column + cell]]))
         assert np.array_equal(scores[i, j], np.nan if noise == "drop" and any(is_noise) else expected, equal_nan=True)
-
-
-def test_a_treatment_within_one_study_is_checked():
-    assert [check_noise_within(name) for name in ("label", "drop")] == ["label", "drop"]
-    with pytest.raises(ParameterError) as caught:
-        check_noise_within("singletons")
-    assert caught.value.parameter == "noise"

@@ -142,7 +142,7 @@ def test_a_command_that_is_not_understood_exits_with_2(arguments, sentence, fold
         (["report", "damagde"], "name the folder that a run wrote. Did you mean 'damaged'?"),
         (
             ["run", *PAIR, *SMALL],
-            "Leave columns of text out, or use --label 'subtype' if that is the samples' known class.",
+            "Leave columns of text out, or use --label 'subtype' if that is the samples' known class, --study-key",
         ),
         (["run", *PAIR, *SMALL, "--label", "subtyp"], "subtyp"),
         ([*RUN, "bad.csv"], "bad.csv"),
@@ -159,7 +159,6 @@ def test_a_command_that_is_not_understood_exits_with_2(arguments, sentence, fold
         (["report", "nofolder"], "There is no folder nofolder: name the folder that a run wrote."),
         (["report", "empty"], "empty holds no result.npz: name the folder that a run wrote."),
         (["report", "damaged"], "is not a result that clustrep saved, or is damaged: run it again."),
-        ([*RUN, "--clusterer", "dbscan:eps=1e-9", "--noise", "drop", "--k", "40"], "All resamples failed"),
     ],
 )
 def test_data_that_cannot_be_used_exit_with_3(arguments, sentence, folder):

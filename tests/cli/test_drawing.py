@@ -33,6 +33,17 @@ def test_figures_of_an_analysis_are_the_same_each_time(folder):
     assert contents(folder / "one") == contents(folder / "two")
     assert [name for name in listed(folder / "one") if name.startswith("figures")] == [
         f"figures/{name}.svg"
-        for name in ("curves", "features", "findings", "local-alpha", "map", "matrix", "pairs", "studies", "valleys")
+        for name in (
+            "annotations",
+            "curves",
+            "features",
+            "findings",
+            "local-alpha",
+            "map",
+            "matrix",
+            "pairs",
+            "studies",
+            "valleys",
+        )
     ]
     assert not plt.get_fignums()

@@ -130,11 +130,6 @@ def test_inspect_says_on_stderr_why_it_fails(empty_folder):
 # what ends with 4: results are written, and what is missing is said
 
 SOME = {
-    "--k that one of two can't have": (
-        {},
-        ("--k", "2,13", "--clusterer", "ward"),
-        r"24 scores of 48 failed.*distinct points",
-    ),
     "one constant study": (
         {"mainz.csv": table("m", X * 0)},
         ("--clusterer", "ward"),
@@ -158,7 +153,7 @@ def test_some_that_fail_are_told_and_the_rest_is_written(files, options, warning
 def test_some_that_fail_are_named(files, options, warning, empty_folder):
     put(empty_folder, files)
     outcome = invoke((TWO[0], *TINY["run"], *options, *TWO[1:]))
-    assert re.search(r"^warning: .*('mainz'|\b13\b)", outcome.stderr, re.MULTILINE)
+    assert re.search(r"^warning: .*'mainz'", outcome.stderr, re.MULTILINE)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

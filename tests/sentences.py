@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pytest
 
+from clustrep import __version__
 from clustrep.errors import ClustrepError, ClustrepWarning
 
 FILE = Path(__file__).with_name("sentences.md")
@@ -71,7 +72,7 @@ def check_snapshot(heading: str, name: str, sentence: str, folder: Path | None =
     """Compare a sentence with that of the file, or put it there where UPDATE_SENTENCES is set."""
     for pattern in OF_OTHERS + OF_THIS_MACHINE:
         sentence = pattern.sub("…", sentence)
-    sentence = TEMPORARY.sub("FOLDER", sentence).replace("\n", " ⏎ ")
+    sentence = TEMPORARY.sub("FOLDER", sentence).replace("\n", " ⏎ ").replace(__version__, "VERSION")
     if folder is not None:
         sentence = sentence.replace(str(folder), "FOLDER")
     name = key_of(name)

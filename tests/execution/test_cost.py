@@ -93,7 +93,7 @@ def test_short_runs_stay_here_whatever_is_asked_for(monkeypatch):
 @pytest.mark.parametrize("p", [2, 100])  # with and without a tree
 def test_the_test_for_clusters_takes_threads_unless_a_function_is_the_users(p):
     def plan(n, null="sample"):
-        return TestPlan(Study(np.zeros((n, p)), "a"), null, whiten=False, root=0)
+        return TestPlan(Study(np.zeros((n, p)), "a"), null, squared=True, whiten=False, root=0)
 
     assert plan(100).in_threads
     assert plan(200).cost.kernels > plan(100).cost.kernels

@@ -73,11 +73,12 @@ def test_integrals_do_not_depend_on_order_and_place_and_are_in_units_of_the_valu
 
 
 @pytest.mark.filterwarnings("ignore::clustrep.errors.DataWarning")
+@pytest.mark.parametrize("squared", [True, False])
 @pytest.mark.parametrize("p", [1, 3, 16, 30])
-def test_every_step_is_that_of_section_2_4(p):
+def test_every_step_is_that_of_section_2_4(squared, p):
     points = np.random.default_rng(p).normal(size=(20, p)) * np.linspace(1, 3, p)
-    result = cluster_test_of(cr.Study(points, "vdx"), n_resamples=9, rng=9, null="sample")
-    rows = [nearest_distances(data) for data in (points, *gaussian_draws(points, 9, 9, "vdx"))]
+    result = cluster_test_of(cr.Study(points, "vdx"), n_resamples=9, squared=squared, rng=9, null="sample")
+    rows = [nearest_distances(data, 1 + squared) for data in (points, *gaussian_draws(points, 9, 9, "vdx"))]
     scores = integrals(rows)
     np.testing.assert_allclose(result.values, rows[0], rtol=1e-9)
     np.testing.assert_allclose(result.null_mean_values, np.mean([sorted(row) for row in rows[1:]], axis=0), rtol=1e-9)

@@ -1245,7 +1245,7 @@ class ClusterTest(Saved):
     null_distribution : ndarray of shape (n_resamples,)
         T_b, the statistic of the simulated data sets.
     values : ndarray of shape (n_samples,)
-        The squared distances to the nearest neighbours in the data.
+        The distances to the nearest neighbours in the data, squared or not.
     null_mean_values : ndarray of shape (n_samples,)
         The same in simulated data sets: the smallest value, averaged over them, the second smallest, and so on.
     provenance : Provenance

@@ -39,6 +39,7 @@ def cluster_test(
     n_resamples: int = 999,
     whiten: bool = False,
     n_components: int | None = None,
+    squared: bool = True,
     rng: Rng = None,
     n_jobs: int | None = None,
 ) -> ClusterTest:
@@ -69,6 +70,8 @@ def cluster_test(
         rejects far too often: more than half of round Gaussians of 60 × 20. The default null does not.
     n_components : int, default=None
         Work on this number of principal components of X, as McShane et al. do. None: on the features.
+    squared : bool, default=True
+        Square the distances, as the paper does; its published p-values are of distances that are not squared.
     rng, n_jobs
         As in `replicability`.
 
@@ -121,7 +124,8 @@ def cluster_test(
             DataWarning,
         )
     n, root = check_integer(n_resamples, "n_resamples"), root_entropy(rng)
-    plan = TestPlan(Study(data, study.name, label=False), null, whiten, root)
+    squared = check_flag(squared, "squared")
+    plan = TestPlan(Study(data, study.name, label=False), null, squared, whiten, root)
     measured = run(plan, range(OBSERVED, n + 1), n_jobs)
     values = np.stack(measured)  # (1 + n_resamples, n_samples)
     scores = cdf_distances(values)
@@ -139,6 +143,7 @@ def cluster_test(
             null=describe(null),
             whiten=whiten,
             n_components=n_components,
+            squared=squared,
             n_resamples=n,
         ),
     )
@@ -152,6 +157,7 @@ class TestPlan(Plan[FloatArray]):
 
     study: Study
     null: str | Sampler
+    squared: bool
     whiten: bool
     root: int
 
@@ -192,7 +198,8 @@ class TestPlan(Plan[FloatArray]):
         if number != OBSERVED:
             (drawn,) = self.simulated(make_generator(seed_of(self.root, Stream.NULL, self.study.name, number)))
             X = drawn.astype(float, copy=False)
-        return nearest_distances(whitened(X) if self.whiten else X) ** 2
+        distances = nearest_distances(whitened(X) if self.whiten else X)
+        return distances**2 if self.squared else distances
 
 
 def draw_like(mean: FloatArray, factor: FloatArray, n: int, rng: np.random.Generator) -> list[FloatArray]:

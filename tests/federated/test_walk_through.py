@@ -19,7 +19,8 @@ NAMES = ("mainz", "transbig", "vdx")
 
 def block(name):
     """Return the lines of a block of the document."""
-    (text,) = re.findall(rf"<!-- {name} -->\n```\w+\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), flags=re.DOTALL)
+    block = rf"<!-- {name} -->\n(?:<!-- not run.*?-->\n)?```\w+\n(.*?)```"
+    (text,) = re.findall(block, DOCUMENT.read_text(encoding="utf-8"), flags=re.DOTALL)
     return text
 
 

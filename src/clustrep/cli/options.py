@@ -467,7 +467,7 @@ def analysis(*, k: str | None, folder: str, resamples_default: int = 100) -> Cal
     )
 
 
-class TwoColumns(click.ParamType[tuple[str, str]]):
+class TwoColumns(click.ParamType):  # type: ignore[type-arg]
     """The names of two columns, such as months,died."""
 
     name = "columns"

@@ -40,6 +40,8 @@ def written(frame: pd.DataFrame, folder, kind: str):
         case "parquet":
             frame.to_parquet(path)
         case "xlsx":
+            pytest.importorskip("openpyxl")
+            pytest.importorskip("python_calamine")
             frame.to_excel(path, index_label="sample", engine="openpyxl")
         case "rds":
             pytest.importorskip("rdata").write_rds(path, frame)

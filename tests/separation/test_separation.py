@@ -5,12 +5,13 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import binomtest, multivariate_normal
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from tests.helpers import by_two
 
 import clustrep as cr
 from clustrep.errors import ParameterError
+from clustrep.separation.separation import cut_of
 
 KS = range(2, 7)
 KMEANS = KMeans(n_init=3)
@@ -193,12 +194,38 @@ def test_strength_is_the_worst_share_of_pairs_that_other_studies_keep_together()
     assert result.strength[0] > 0.95 > result.strength[1]
 
 
-def test_the_cut_with_most_evidence_is_chosen(result):
+def test_the_cut_that_predicts_held_out_samples_best_is_chosen(result):
     assert result.chosen == np.argmax(result.evidence)
-    shows = result.evidence > 0
-    np.testing.assert_allclose(
-        result.evidence[shows], (-np.log(result.pvalue) * np.array(KS) * result.strength**3)[shows]
-    )
+    assert (result.evidence[result.n_separated_by_k == 1] == -np.inf).all()
+
+
+@pytest.mark.parametrize("p", [2, 20])
+def test_evidence_is_the_mean_log_likelihood_of_held_out_samples(p):
+    """With p over 15, features are independent within clusters."""
+    rng = np.random.default_rng(5)
+    centres = np.zeros((2, p))
+    centres[1, 0] = 9.0
+    label, study = rng.integers(2, size=120), np.repeat([0, 1], 60)
+    X = (centres[label] + rng.normal(size=(120, p))) @ np.diag(np.linspace(1, 3, p))
+    X[:, 1] += 0.8 * X[:, 0] - 0.8 * (centres[label])[:, 0]
+    cut = cut_of(X, study, [label, label[study != 0], label[study != 1]], 1)
+    total = 0.0
+    for h in (0, 1):
+        training, of_training = X[study != h], label[study != h]
+        means = np.array([training[of_training == c].mean(axis=0) for c in (0, 1)])
+        residuals = training - means[of_training]
+        covariance = residuals.T @ residuals / (len(training) - 2)
+        covariance += 1e-9 * np.trace(covariance) / p * np.eye(p)
+        off = covariance - np.diag(np.diag(covariance))
+        covariance -= (0.1 if p <= 15 else 1.0) * off
+        shares = np.bincount(of_training) / len(of_training)
+        density = sum(
+            share * multivariate_normal(mean, covariance).pdf(X[study == h])
+            for share, mean in zip(shares, means, strict=True)
+        )
+        total += np.log(density).sum()
+    assert cut.n_separated == 2
+    assert cut.evidence == pytest.approx(total / 120 + p * np.log(2 * np.pi) / 2, rel=1e-6)
 
 
 def test_pieces_are_joined_where_no_cut_into_fewer_was_tried():

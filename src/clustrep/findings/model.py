@@ -12,6 +12,7 @@ from clustrep.findings.coordinates import Coordinates, within_sd
 from clustrep.findings.matching import match_centres, nearest_neighbour, scale_of
 from clustrep.findings.own import OwnClusters, Propose, compact, joined_where_filled, own_clusters, valleys
 from clustrep.findings.placement import Placed, locate, refine
+from clustrep.separation.separation import SHRINKAGE
 from clustrep.separation.valleys import FEWEST, centres_of, nearest_centre
 from clustrep.summaries import FALSE_FINDING
 from clustrep.types import FloatArray, IntArray
@@ -21,8 +22,6 @@ from clustrep.types import FloatArray, IntArray
 OWN_LEVEL = 2 * FALSE_FINDING
 # Valleys are looked for within the studies, and across them.
 ROADS = 2
-# Within-cluster covariances are drawn to their diagonal by this share.
-SHRINKAGE = 0.1
 # Clusters of all studies together are this many sd apart at least; valleys need 3.5.
 CLOSEST = 2.0
 # A cluster that one study alone has is explained by two known ones if these leave no more than this times the

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.special import logsumexp
 
 from clustrep.agreement.cluster_indices import matching_of, pairs_of
 from clustrep.agreement.contingency import NOISE, numbered, tables_of
@@ -57,6 +59,8 @@ EVERYTHING = "all studies"
 # Pools are fitted from this number of random starts where that is cheap: a poor local optimum hides density valleys.
 STARTS = 30
 CHEAP = 5_000_000  # values times starts
+# Correlations within clusters are estimated in up to this many features, and drawn to none by this share.
+MOST_CORRELATED, SHRINKAGE = 15, 0.1
 
 
 def density_valleys(
@@ -111,10 +115,10 @@ def density_valleys(
     study's own shift, the width of the tube around a line and the overlap of windows make it approximate. How often
     unimodal data are called "separated" was simulated for many kinds of data: docs/exam.md.
 
-    The number of clusters is that of the clustering with the highest −log p · k · strength³, where k is its
-    number of pieces and strength the prediction strength across studies (Tibshirani and Walther 2005, with studies in
-    place of halves). Pools are fitted
-    from at least 30 random starts (`n_init`) where that is cheap, because a poor local optimum hides density valleys.
+    Of the clusterings that show clusters, the one is chosen that predicts the samples of held-out studies best: the
+    mean log-likelihood under normal clusters of one covariance, with places, shares and covariance learned from the
+    other studies (Smyth 2000). Pools are fitted from at least 30 random starts (`n_init`) where that is cheap, because
+    a poor local optimum hides density valleys.
 
     Clusters closer than about 3.5 standard deviations hardly have a density valley and are rarely found. Discrete
     features are spread first, so that the distance between a feature's own values is no density valley. Curved continua
@@ -127,8 +131,8 @@ def density_valleys(
        6, 65-70. The adjustment over pairs of pieces.
     .. [2] Hartigan, J. A. and Hartigan, P. M. (1985). The dip test of unimodality. Annals of Statistics 13(1), 70-84.
        The classical test of one mode against several, within one study and along one feature.
-    .. [3] Tibshirani, R. and Walther, G. (2005). Cluster validation by prediction strength. Journal of Computational
-       and Graphical Statistics 14(3), 511-528.
+    .. [3] Smyth, P. (2000). Model selection for probabilistic clustering using cross-validated likelihood. Statistics
+       and Computing 10(1), 63-72.
 
     Examples
     --------
@@ -262,6 +266,8 @@ class Cut:
         The same between the facing halves of pieces of different clusters; NaN where it was not needed.
     strength : float
         Prediction strength across studies, of the worst piece.
+    evidence : float
+        Mean log-likelihood of held-out samples; −inf for a clustering that shows no clusters.
     n_separated : int
         The number of clusters; 1 unless it is significant and the middle between the facing halves is empty.
     edges : ndarray of int, shape (n_edges, 2)
@@ -283,6 +289,7 @@ class Cut:
     depth: float
     near_depth: float
     strength: float
+    evidence: float
     n_separated: int
     edges: IntArray
     counts: IntArray
@@ -299,16 +306,6 @@ class Cut:
     def joined(self) -> int:
         """The number of clusters, before the facing halves were looked at."""
         return int(self.cluster_of_piece.max(initial=0)) + 1
-
-    @property
-    def evidence(self) -> float:
-        """Return −log p · k · strength³ of k pieces, by which cuts are compared; 0 for one that shows no clusters.
-
-        A finer cut of a continuum has many pieces without a density valley: at most one pair of pieces may be joined.
-        """
-        if self.adjusted > FALSE_FINDING or self.n_separated == 1 or self.joined < self.n_pieces - 1:
-            return 0.0
-        return -float(np.log(max(self.pvalue, np.finfo(float).tiny))) * self.n_pieces * self.strength**3
 
 
 def cut_of(X: FloatArray, study: IntArray, by_pool: Sequence[IntArray | Failed], multiplicity: float) -> Cut:
@@ -353,8 +350,9 @@ def cut_of(X: FloatArray, study: IntArray, by_pool: Sequence[IntArray | Failed],
     if adjusted <= FALSE_FINDING:
         cluster_of_piece = join_pieces(m, edges, middle, side)
     joined, near_depth = int(cluster_of_piece.max()) + 1, np.nan
-    if joined > 1 and joined >= m - 1:  # a cut with more than one pair of pieces joined is never chosen
+    if joined > 1 and joined >= m - 1:  # a finer cut of a continuum has many pieces without a density valley
         near_depth = _near_depth(X, study, by_fold, edges, cluster_of_piece)
+    n_separated = joined if near_depth >= 1 - FILLED_NEARBY else 1
     return Cut(
         labels=reference,
         cluster_of_piece=cluster_of_piece,
@@ -363,7 +361,8 @@ def cut_of(X: FloatArray, study: IntArray, by_pool: Sequence[IntArray | Failed],
         depth=1 - middle.sum() / side.sum() if side.sum() else np.nan,
         near_depth=near_depth,
         strength=_strength(reference, predicted, study, m),
-        n_separated=joined if near_depth >= 1 - FILLED_NEARBY else 1,
+        evidence=_held_out_likelihood(X, study, by_fold, m) if n_separated > 1 else -np.inf,
+        n_separated=n_separated,
         edges=edges,
         counts=np.moveaxis(counts, 0, 1),
         sides=side,
@@ -383,6 +382,34 @@ def _strength(reference: IntArray, predicted: IntArray, study: IntArray, m: int)
     tables = [tables_of(reference[None, rows], predicted[rows], None, (m, m))[0] for rows in rows_of]
     pairs, together = (counts.sum(axis=0) for counts in pairs_of(np.array(tables, dtype=float)))
     return float(np.min(together / np.maximum(pairs, 1.0), where=pairs > 0, initial=1.0))
+
+
+def _held_out_likelihood(X: FloatArray, study: IntArray, by_fold: Mapping[int, IntArray], m: int) -> float:
+    """Return the mean log-likelihood, up to a constant, of the samples of every study under clusters of the others.
+
+    Clusters are normal, with one covariance; correlations are taken into account in up to `MOST_CORRELATED` features.
+    """
+    total, n = 0.0, 0
+    for h, labels in by_fold.items():
+        held_out, known = X[study == h], labels >= 0
+        training, labels = X[study != h][known], labels[known]
+        shares = np.bincount(labels, minlength=m) / len(labels)
+        there = np.flatnonzero(shares)
+        centres = centres_of(training, labels, m)
+        residuals = training - centres[labels]
+        variances = (residuals**2).sum(axis=0) / max(len(residuals) - len(there), 1)
+        scale = np.sqrt(variances + 1e-9 * (variances.mean() or 1.0))
+        residuals, held_out, centres = residuals / scale, held_out / scale, centres[there] / scale
+        log_determinant = np.log(scale).sum()
+        if X.shape[1] <= MOST_CORRELATED:
+            correlation = residuals.T @ residuals / max(len(residuals) - len(there), 1)
+            root = np.linalg.cholesky((1 - SHRINKAGE) * correlation + SHRINKAGE * np.eye(len(scale)))
+            held_out, centres = (solve_triangular(root, points.T, lower=True).T for points in (held_out, centres))
+            log_determinant += np.log(np.diag(root)).sum()
+        squared = (held_out**2).sum(axis=1)[:, None] - 2 * held_out @ centres.T + (centres**2).sum(axis=1)
+        total += float(logsumexp(np.log(shares[there]) - squared / 2, axis=1).sum()) - len(held_out) * log_determinant
+        n += len(held_out)
+    return total / max(n, 1)
 
 
 def _near_depth(
@@ -406,16 +433,17 @@ def choose(cuts: Sequence[Cut]) -> int | None:
     """Return the cut that shows the clusters; None where there are none.
 
     Of the significant cuts with at most one pair of pieces joined, that with the smallest p-value must be empty between
-    facing halves. Then the cut is taken for which p-value and prediction strength together speak most. The rule was
-    chosen by simulation (docs/exam.md): p-values alone prefer cuts that are too fine, and strength alone cuts that are
-    too coarse, because few clusters are often the same in all studies.
+    facing halves. Of those that are, the one is taken that predicts held-out samples best: p-values and the numbers of
+    density valleys prefer cuts that are too fine, prediction strength those that are too coarse (decision 0010).
     """
     candidates = [
-        cut for cut in cuts if cut.adjusted <= FALSE_FINDING and cut.joined > 1 and cut.joined >= cut.n_pieces - 1
+        i
+        for i, cut in enumerate(cuts)
+        if cut.adjusted <= FALSE_FINDING and cut.joined > 1 and cut.joined >= cut.n_pieces - 1
     ]
-    if not candidates or min(candidates, key=lambda cut: cut.pvalue).n_separated == 1:
+    if not candidates or cuts[min(candidates, key=lambda i: cuts[i].pvalue)].n_separated == 1:
         return None
-    return max(range(len(cuts)), key=lambda i: cuts[i].evidence)
+    return max(candidates, key=lambda i: cuts[i].evidence)
 
 
 def clusters_of_chosen(cuts: Sequence[Cut], chosen: int) -> IntArray:

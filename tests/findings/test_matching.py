@@ -146,3 +146,18 @@ def test_a_scale_that_the_spreads_contradict_is_not_taken():
 def test_distance_to_the_nearest_neighbour():
     np.testing.assert_allclose(nearest_neighbour(np.array([[0.0, 0], [3, 4], [3, 5]])), [5, 1, 1])
     assert nearest_neighbour(np.zeros((1, 2))) == [np.inf]
+
+
+@pytest.mark.parametrize(("p", "expected"), [(8, [(3, 3), (4, 4)]), (2, [])])
+def test_clusters_left_over_are_paired_where_chance_is_unlikely(p, expected):
+    """Two close clusters move together, half as far as the others lie away; in the plane that happens by chance."""
+    rng = np.random.default_rng(1)
+    first = np.zeros((5, p))
+    first[:4] = 18 * np.linalg.qr(rng.normal(size=(max(p, 4), max(p, 4))))[0][:4, :p]
+    if p == 2:
+        first[:4] = [[18, 0], [-18, 0], [0, -18], [0, 18]]
+    first[4] = first[3] + 7 * np.eye(p)[0]
+    second = first + 0.5 * rng.normal(size=first.shape)
+    second[3:] += 13 * np.eye(p)[1]
+    pairs = match_centres(first, second).pairs
+    assert sorted(pairs) == [(0, 0), (1, 1), (2, 2), *expected]

@@ -19,6 +19,9 @@ TIGHTNESS, RANGE, ODDS_OF_SHARED = (0.15, 0.25, 0.4, 0.6), 3.0, 20.0
 # dimensions. A ratio nearer to 1 than that is 1.
 SAME_SCALE = 0.25
 ROUNDS = 6
+# Clusters that are left over are one cluster that has moved by itself if the odds of that are strong; their places
+# differ by this share of the distance to the matched clusters.
+MOVED, STRONG_ODDS = 0.4, 20.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +68,33 @@ def match_centres(first: FloatArray, second: FloatArray, ratio: float = 1.0) -> 
         match = _improved(first, second, shift, scale, ratio, tightness)
         if match is not None and match.gain > best.gain + 1e-9:
             best = match
+    best = replace(best, pairs=best.pairs + _moved(first, second, best))
     return replace(best, shift=best.shift + (1 - best.scale) * middle)
+
+
+def _moved(first: FloatArray, second: FloatArray, match: Match) -> list[tuple[int, int]]:
+    """Pair clusters that are left over: a batch may move one cluster farther than the others.
+
+    Their unit is the distance to the matched clusters, because two that lie close together may have moved together. A
+    cluster of its own would lie anywhere in a range of that unit, in as many dimensions as the centres span.
+    """
+    if len(match.pairs) < 2:
+        return []
+    i, j = np.array(match.pairs).T
+    rows, columns = np.setdiff1d(range(len(first)), i), np.setdiff1d(range(len(second)), j)
+    if not (len(rows) and len(columns)):
+        return []
+    there = (second - match.shift) / match.scale
+    to_matched = [
+        np.linalg.norm(places[left][:, None] - places[matched], axis=-1).min(axis=1)
+        for places, left, matched in ((first, rows, i), (there, columns, j))
+    ]
+    distance = np.linalg.norm(there[columns] - first[rows][:, None], axis=-1)
+    ratio = distance / np.maximum(np.minimum(to_matched[0][:, None], to_matched[1]), 1e-300)
+    n_dimensions = min(first.shape[1], len(first) + len(columns) - 1)
+    gains = n_dimensions * (np.log(RANGE / MOVED) - (ratio / MOVED) ** 2 / 2) - np.log(STRONG_ODDS)
+    pairs = zip(*linear_sum_assignment(-np.clip(gains, 0, None)), strict=True)
+    return [(int(rows[a]), int(columns[b])) for a, b in pairs if gains[a, b] > 0]
 
 
 def scale_of(first: FloatArray, second: FloatArray, match: Match, ratio: float = 1.0) -> float:

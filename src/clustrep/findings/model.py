@@ -12,8 +12,7 @@ from clustrep.findings.coordinates import Coordinates, within_sd
 from clustrep.findings.matching import match_centres, nearest_neighbour, scale_of
 from clustrep.findings.own import OwnClusters, Propose, compact, joined_where_filled, own_clusters, valleys
 from clustrep.findings.placement import Placed, locate, refine
-from clustrep.separation.separation import SHRINKAGE
-from clustrep.separation.valleys import FEWEST, centres_of, nearest_centre
+from clustrep.separation.valleys import FEWEST, SHRINKAGE, centres_of, nearest_centre
 from clustrep.summaries import FALSE_FINDING
 from clustrep.types import FloatArray, IntArray
 

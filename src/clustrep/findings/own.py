@@ -9,7 +9,7 @@ import numpy as np
 
 from clustrep.execution.seeds import Failed
 from clustrep.separation.separation import choose, clusters_of_chosen, cut_of
-from clustrep.separation.valleys import centres_of, gabriel_edges, log_odds_of_filled, nearest_centre
+from clustrep.separation.valleys import WithinPieces, centres_of, gabriel_edges, log_odds_of_filled, nearest_centre
 from clustrep.summaries import FALSE_FINDING
 from clustrep.types import FloatArray, IntArray
 
@@ -116,6 +116,9 @@ def _is_fine_enough(labels: IntArray | Failed) -> bool:
 
 def joined_where_filled(X: FloatArray, labels: IntArray) -> IntArray:
     """Join neighbouring clusters whose middle is rather filled than empty, the fullest first."""
+    if labels.max() > 0:
+        labels = compact(labels)
+        X = WithinPieces.of(X, labels, int(labels.max()) + 1).whitened(X)
     while labels.max() > 0:
         labels = compact(labels)
         centres = centres_of(X, labels, int(labels.max()) + 1)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.linalg import solve_triangular
 from scipy.special import logsumexp
 
 from clustrep.agreement.cluster_indices import matching_of, pairs_of
@@ -40,6 +39,7 @@ from clustrep.separation.valleys import (
     LEFT,
     MIDDLE,
     RIGHT,
+    WithinPieces,
     centres_of,
     gabriel_edges,
     join_pieces,
@@ -59,8 +59,6 @@ EVERYTHING = "all studies"
 # Pools are fitted from this number of random starts where that is cheap: a poor local optimum hides density valleys.
 STARTS = 30
 CHEAP = 5_000_000  # values times starts
-# Correlations within clusters are estimated in up to this many features, and drawn to none by this share.
-MOST_CORRELATED, SHRINKAGE = 15, 0.1
 
 
 def density_valleys(
@@ -74,10 +72,11 @@ def density_valleys(
 ) -> Separation:
     """Find clusters whose density valleys are found again in studies that did not define them.
 
-    For every study, the clusterer learns pieces on the other studies, pooled. Along the line between the centres of
-    two neighbouring pieces, three windows of equal width are fixed before the held-out study is looked at: around
-    either centre and around the middle. If the density along the line has one mode, the middle window holds at least as
-    much as the poorer outer one, so a count M of the middle that is too small against the count P of the poorer side,
+    For every study, the clusterer learns pieces on the other studies, pooled. Features are divided by their spread
+    within these pieces, correlations included. Along the line between the centres of two neighbouring pieces, three
+    windows of equal width are fixed before the held-out study is looked at: around either centre and around the middle.
+    If the density along the line has one mode, the middle window holds at least as much as the poorer outer one, so a
+    count M of the middle that is too small against the count P of the poorer side,
 
         p = P( Binomial(M + P, 1/2) ≤ M ),
 
@@ -266,8 +265,8 @@ class Cut:
         The same between the facing halves of pieces of different clusters; NaN where it was not needed.
     strength : float
         Prediction strength across studies, of the worst piece.
-    evidence : float
-        Mean log-likelihood of held-out samples; −inf for a clustering that shows no clusters.
+    log_likelihoods : ndarray of shape (n_samples,)
+        Of every sample, under clusters that were learned without its study; NaN where that failed.
     n_separated : int
         The number of clusters; 1 unless it is significant and the middle between the facing halves is empty.
     edges : ndarray of int, shape (n_edges, 2)
@@ -289,7 +288,7 @@ class Cut:
     depth: float
     near_depth: float
     strength: float
-    evidence: float
+    log_likelihoods: FloatArray
     n_separated: int
     edges: IntArray
     counts: IntArray
@@ -306,6 +305,11 @@ class Cut:
     def joined(self) -> int:
         """The number of clusters, before the facing halves were looked at."""
         return int(self.cluster_of_piece.max(initial=0)) + 1
+
+    @property
+    def evidence(self) -> float:
+        """Return the mean log-likelihood of held-out samples; −inf for a cut that shows no clusters."""
+        return float(self.log_likelihoods.mean()) if self.n_separated > 1 else -np.inf
 
 
 def cut_of(X: FloatArray, study: IntArray, by_pool: Sequence[IntArray | Failed], multiplicity: float) -> Cut:
@@ -333,12 +337,16 @@ def cut_of(X: FloatArray, study: IntArray, by_pool: Sequence[IntArray | Failed],
     edges = gabriel_edges(centres_of(X, reference, m)) if m > 1 else np.empty((0, 2), dtype=np.int64)
     members = np.zeros((len(X), len(edges), 3), dtype=bool)
     positions, predicted = np.full((len(X), len(edges)), np.nan), np.full(len(X), NOISE)
+    log_likelihoods = np.full(len(X), np.nan)
     for h, fold in by_fold.items():
         held_out = study == h
         shares = np.bincount(fold[fold >= 0], minlength=m) / len(fold)
         centres = centres_of(X[~held_out], fold, m)
-        members[held_out], positions[held_out] = place_in_windows(X[held_out], centres, edges, shares)
         predicted[held_out] = nearest_centre(X[held_out], centres)
+        metric = WithinPieces.of(X[~held_out], fold, m)
+        places, centres = metric.whitened(X[held_out]), metric.whitened(centres)
+        members[held_out], positions[held_out] = place_in_windows(places, centres, edges, shares)
+        log_likelihoods[held_out] = _log_likelihoods(places, centres, shares) - metric.log_determinant
     counts = np.array([members[study == h].sum(axis=0) for h in range(len(folds))])  # (S, n_edges, 3)
     poorer = np.array([poorer_sides(counts[:, e]) for e in range(len(edges))], dtype=np.int64).reshape(-1, len(counts))
     in_side = np.where(poorer.T[study] == LEFT, members[:, :, LEFT], members[:, :, RIGHT])
@@ -361,7 +369,7 @@ def cut_of(X: FloatArray, study: IntArray, by_pool: Sequence[IntArray | Failed],
         depth=1 - middle.sum() / side.sum() if side.sum() else np.nan,
         near_depth=near_depth,
         strength=_strength(reference, predicted, study, m),
-        evidence=_held_out_likelihood(X, study, by_fold, m) if n_separated > 1 else -np.inf,
+        log_likelihoods=log_likelihoods,
         n_separated=n_separated,
         edges=edges,
         counts=np.moveaxis(counts, 0, 1),
@@ -384,32 +392,11 @@ def _strength(reference: IntArray, predicted: IntArray, study: IntArray, m: int)
     return float(np.min(together / np.maximum(pairs, 1.0), where=pairs > 0, initial=1.0))
 
 
-def _held_out_likelihood(X: FloatArray, study: IntArray, by_fold: Mapping[int, IntArray], m: int) -> float:
-    """Return the mean log-likelihood, up to a constant, of the samples of every study under clusters of the others.
-
-    Clusters are normal, with one covariance; correlations are taken into account in up to `MOST_CORRELATED` features.
-    """
-    total, n = 0.0, 0
-    for h, labels in by_fold.items():
-        held_out, known = X[study == h], labels >= 0
-        training, labels = X[study != h][known], labels[known]
-        shares = np.bincount(labels, minlength=m) / len(labels)
-        there = np.flatnonzero(shares)
-        centres = centres_of(training, labels, m)
-        residuals = training - centres[labels]
-        variances = (residuals**2).sum(axis=0) / max(len(residuals) - len(there), 1)
-        scale = np.sqrt(variances + 1e-9 * (variances.mean() or 1.0))
-        residuals, held_out, centres = residuals / scale, held_out / scale, centres[there] / scale
-        log_determinant = np.log(scale).sum()
-        if X.shape[1] <= MOST_CORRELATED:
-            correlation = residuals.T @ residuals / max(len(residuals) - len(there), 1)
-            root = np.linalg.cholesky((1 - SHRINKAGE) * correlation + SHRINKAGE * np.eye(len(scale)))
-            held_out, centres = (solve_triangular(root, points.T, lower=True).T for points in (held_out, centres))
-            log_determinant += np.log(np.diag(root)).sum()
-        squared = (held_out**2).sum(axis=1)[:, None] - 2 * held_out @ centres.T + (centres**2).sum(axis=1)
-        total += float(logsumexp(np.log(shares[there]) - squared / 2, axis=1).sum()) - len(held_out) * log_determinant
-        n += len(held_out)
-    return total / max(n, 1)
+def _log_likelihoods(X: FloatArray, centres: FloatArray, shares: FloatArray) -> FloatArray:
+    """Return the log-likelihood of every sample, up to a constant, under normal clusters of unit variance."""
+    there = np.flatnonzero(shares)
+    squared = (X**2).sum(axis=1)[:, None] - 2 * X @ centres[there].T + (centres[there] ** 2).sum(axis=1)
+    return np.asarray(logsumexp(np.log(shares[there]) - squared / 2, axis=1))
 
 
 def _near_depth(
@@ -420,7 +407,12 @@ def _near_depth(
     turned = cluster_of_piece[between[:, 0]] > cluster_of_piece[between[:, 1]]
     between[turned] = between[turned][:, ::-1]
     m = len(cluster_of_piece)
-    counts = np.array([near_counts(X, study != h, fold, between, m) for h, fold in by_fold.items()])
+    counts = np.array(
+        [
+            near_counts(WithinPieces.of(X[study != h], fold, m).whitened(X), study != h, fold, between, m)
+            for h, fold in by_fold.items()
+        ]
+    )
     side = counts[np.arange(len(counts)), poorer_sides(counts)].sum()
     return 1 - float(counts[:, MIDDLE].sum() / side) if side else 0.0
 
@@ -434,7 +426,8 @@ def choose(cuts: Sequence[Cut]) -> int | None:
 
     Of the significant cuts with at most one pair of pieces joined, that with the smallest p-value must be empty between
     facing halves. Of those that are, the one is taken that predicts held-out samples best: p-values and the numbers of
-    density valleys prefer cuts that are too fine, prediction strength those that are too coarse (decision 0010).
+    density valleys prefer cuts that are too fine, prediction strength those that are too coarse (decision 0010). Among
+    those that predict as well, within one standard error, cuts are preferred that have valleys between all pieces.
     """
     candidates = [
         i
@@ -443,7 +436,14 @@ def choose(cuts: Sequence[Cut]) -> int | None:
     ]
     if not candidates or cuts[min(candidates, key=lambda i: cuts[i].pvalue)].n_separated == 1:
         return None
-    return max(candidates, key=lambda i: cuts[i].evidence)
+    best = cuts[max(candidates, key=lambda i: cuts[i].evidence)]
+
+    def preferred(i: int) -> tuple[bool, float]:
+        worse = best.log_likelihoods - cuts[i].log_likelihoods
+        is_as_good = worse.mean() <= worse.std() / np.sqrt(len(worse))
+        return is_as_good and cuts[i].n_separated == cuts[i].n_pieces, cuts[i].evidence
+
+    return max(candidates, key=preferred)
 
 
 def clusters_of_chosen(cuts: Sequence[Cut], chosen: int) -> IntArray:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import solve_triangular
 from scipy.special import chdtrc
 
 from clustrep.statistics import binomial_tail, proportion_interval, thin_svd
@@ -32,6 +33,8 @@ SHALLOWEST, DEEPEST = 0.6, 0.1
 LEFT, MIDDLE, RIGHT = range(3)
 # A study has a cluster if it has at least this many samples of it: fewer may be strays of other clusters.
 FEWEST = 4
+# Correlations within pieces are estimated in up to this many features, and drawn to none by this share.
+MOST_CORRELATED, SHRINKAGE = 15, 0.1
 # How deep a valley is, middle / side, that a filled middle is compared with: that of two clusters 4 sd apart.
 TYPICAL_VALLEY = 0.3
 
@@ -102,6 +105,38 @@ def centres_of(X: FloatArray, labels: IntArray, n_pieces: int) -> FloatArray:
     counts = in_piece.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray((in_piece.T.astype(float) @ X) / np.where(counts > 0, counts, np.nan)[:, None])
+
+
+class WithinPieces(NamedTuple):
+    """The spread within pieces: standard deviations, (p,), and a root of the correlations, (p, p), where p is small."""
+
+    sd: FloatArray
+    root: FloatArray | None
+
+    @classmethod
+    def of(cls, X: FloatArray, labels: IntArray, n_pieces: int) -> WithinPieces:
+        """Estimate it from pieces; samples with label −1 belong to none."""
+        known = labels >= 0
+        residuals = X[known] - centres_of(X, labels, n_pieces)[labels[known]]
+        free = max(len(residuals) - len(np.unique(labels[known])), 1)
+        variances = (residuals**2).sum(axis=0) / free
+        sd = np.sqrt(variances + 1e-9 * (variances.mean() or 1.0))
+        if X.shape[1] > MOST_CORRELATED:
+            return cls(sd, None)
+        correlations = (residuals / sd).T @ (residuals / sd) / free
+        return cls(sd, np.linalg.cholesky((1 - SHRINKAGE) * correlations + SHRINKAGE * np.eye(len(sd))))
+
+    def whitened(self, points: FloatArray) -> FloatArray:
+        """Return the points in coordinates in which pieces have unit variance and no correlations."""
+        scaled = points / self.sd
+        if self.root is None:
+            return scaled
+        return np.asarray(solve_triangular(self.root, scaled.T, lower=True, check_finite=False).T)
+
+    @property
+    def log_determinant(self) -> float:
+        """The log volume of a unit of the whitened coordinates."""
+        return float(np.log(self.sd).sum() + (0.0 if self.root is None else np.log(np.diag(self.root)).sum()))
 
 
 def gabriel_edges(centres: FloatArray) -> IntArray:

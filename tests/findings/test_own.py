@@ -9,22 +9,25 @@ from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from clustrep.clusterers import Leiden
 from clustrep.findings.find import STARTS, _fewest_starts, proposer
+from clustrep.findings.model import Pooled, _Joint, settled
 from clustrep.findings.own import (
     FEWEST_SAMPLES,
     SPLITS,
+    OwnClusters,
     compact,
     counts_between,
     joined_where_filled,
     own_clusters,
     valleys,
 )
-from clustrep.fitting.parameters import configurations_of
+from clustrep.fitting.parameters import configurations_of, with_share_of_neighbors
 from clustrep.fitting.resample import Source
 from clustrep.resampling.strategies import Rerun
 
 
-def propose(tables, numbers=(2, 3, 4), *, first=0):
+def propose(tables, numbers=(2, 3, 4), **_):
     return [[KMeans(k, n_init=3, random_state=0).fit_predict(X) for k in numbers] for X in tables]
 
 
@@ -102,7 +105,7 @@ def test_tables_that_are_proposed_later_have_the_same_partitions(rng, clusterer)
 def test_later_splits_are_fitted_where_the_first_disagree(distance, expected):
     n_tables = []
 
-    def counting(tables, *, first=0):
+    def counting(tables, *, first=0, **_):
         assert first == sum(n_tables)
         n_tables.append(len(tables))
         return propose(tables)
@@ -118,3 +121,44 @@ def test_a_mixture_that_starts_at_k_means_keeps_its_number_of_starts():
     assert _fewest_starts(make_pipeline(StandardScaler(), GaussianMixture())) == 1
     assert _fewest_starts(GaussianMixture(init_params="random")) == STARTS
     assert _fewest_starts(KMeans()) == _fewest_starts(len) == STARTS
+
+
+def test_halves_have_their_share_of_neighbours(rng):
+    pytest.importorskip("igraph")
+    truth = np.repeat(np.arange(6), 20)
+    X = 8 * np.array([[0, 0], [1, 0], [0, 1], [1, 1], [2, 0], [2, 1]])[truth] + rng.normal(size=(120, 2))
+    half = X[::2]
+    propose = proposer(configurations_of("Leiden", Leiden(resolution=0.5), None), Source.of(Rerun(), 0), 1)
+    of_whole, of_half = (labels for (labels,) in propose([X, half]))
+    assert of_whole.max() + 1 == of_half.max() + 1 == 6
+    ((later,),) = propose([half], first=1, whole=X)
+    np.testing.assert_array_equal(later, of_half)
+    ((alone,),) = propose([half])
+    assert alone.max() + 1 < 6
+    assert with_share_of_neighbors(Leiden(n_neighbors=3), 0.5).n_neighbors == 2
+    k_means = KMeans()
+    assert with_share_of_neighbors(k_means, 0.5) is k_means
+
+
+def test_samples_on_the_wrong_side_of_a_border_are_moved(rng):
+    truth = np.repeat([0, 1], 60)
+    X = np.array([[0.0, 0], [6, 0]])[truth] + rng.normal(size=(120, 2))
+    wrong = np.where(X[:, 0] < 4, 0, 1)
+    assert (wrong != truth).any()
+    one = OwnClusters(1.0, np.zeros(40, dtype=np.int64))
+    moved = settled([X, rng.normal(size=(40, 2))], [OwnClusters(0.0, wrong), one])
+    np.testing.assert_array_equal(moved[0].labels, truth)
+    assert moved[1] is one
+
+
+def test_a_cluster_that_one_study_splits_is_one_new_cluster_at_most(rng):
+    truth = np.repeat(np.arange(4), 60)
+    places = np.eye(9)[:4] * 8
+    tables = [places[truth] + rng.normal(size=(240, 9)) for _ in range(4)]
+    split = truth + ((truth == 3) & (tables[0][:, 0] > np.median(tables[0][truth == 3, 0])))
+    own = [OwnClusters(1e-9, split), *(OwnClusters(1e-9, truth) for _ in range(3))]
+    joint = _Joint.of(tables, own, Pooled(1.0), 0)
+    joint.match_own_clusters()
+    assert joint.n_clusters == 5  # without the rule every study adds one
+    joint.place_all_studies()
+    assert joint.n_clusters == 4

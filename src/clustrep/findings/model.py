@@ -21,6 +21,8 @@ from clustrep.types import FloatArray, IntArray
 OWN_LEVEL = 2 * FALSE_FINDING
 # Valleys are looked for within the studies, and across them.
 ROADS = 2
+# Steps in which samples on the wrong side of a border between clusters are moved: few change after the first.
+SETTLING = 5
 # Clusters of all studies together are this many sd apart at least; valleys need 3.5.
 CLOSEST = 2.0
 # A cluster that one study alone has is explained by two known ones if these leave no more than this times the
@@ -113,6 +115,8 @@ def model_of(coordinates: Coordinates, propose: Propose, seed: int, own: Sequenc
         pooled = replace(pooled, labels=None)
     if not any(each.n_clusters > 1 for each in shown) and pooled.labels is None:
         return Model(pvalue, coordinates, list(own))
+    if not is_known and pooled.labels is None:
+        shown = settled(tables, shown)
     joint = _Joint.of(tables, shown, pooled, seed)
     joint.match_own_clusters()
     if is_known:
@@ -300,6 +304,11 @@ class _Joint:
     def n_clusters(self) -> int:
         return len(self.centres)
 
+    @property
+    def closest(self) -> float:
+        """The distance below which two joint clusters are one."""
+        return CLOSEST * (self.spread[self.order[0]] if self.order else 1.0)
+
     def means(self, s: int, labels: IntArray) -> FloatArray:
         """Return the study's own centres of the joint clusters, NaN where it has none."""
         return centres_of(self.X[s], labels, self.n_clusters)
@@ -363,8 +372,13 @@ class _Joint:
             names[j] = used[i]
             shift = (here[j] - scale * known[i]).mean(axis=0)
         for new in np.flatnonzero(names < 0):
-            names[new] = self.n_clusters
             place = (here[new] - shift) / scale if match.pairs else here[new]
+            distance = np.linalg.norm(known - place, axis=1)
+            distance[np.isin(used, names)] = np.inf
+            if match.pairs and distance.min() < self.closest:  # its neighbours are too near for a match: one is split
+                names[new] = used[distance.argmin()]
+                continue
+            names[new] = self.n_clusters
             self.centres = np.vstack([self.centres, place])
         self.places[s] = Place(shift if match.pairs else None, scale, names[own.labels])
         self.drop_unused()
@@ -447,12 +461,11 @@ class _Joint:
 
     def _drop_close(self) -> bool:
         """Drop the smaller of two joint clusters that are too close to be apart; return whether any was dropped."""
-        closest = CLOSEST * (self.spread[self.order[0]] if self.order else 1.0)
         dropped = False
         while self.n_clusters > 2:
             distances = np.linalg.norm(self.centres[:, None] - self.centres, axis=-1)
             np.fill_diagonal(distances, np.inf)
-            if distances.min() >= closest:
+            if distances.min() >= self.closest:
                 break
             counts = np.sum([np.bincount(p.labels, minlength=self.n_clusters) for p in self.places.values()], axis=0)
             pair = np.unravel_index(int(distances.argmin()), distances.shape)
@@ -499,6 +512,28 @@ def _shift_of_groups(X: FloatArray, placed: Placed, centres: FloatArray) -> Floa
         X[group == g].mean(axis=0) - centres[placed.labels[group == g]].mean(axis=0) for g in np.unique(group)
     ]
     return np.asarray(np.mean(differences, axis=0))
+
+
+def settled(tables: Sequence[FloatArray], own: Sequence[OwnClusters]) -> list[OwnClusters]:
+    """Give every sample to the nearest centre in whitened coordinates, until nothing changes.
+
+    Clusterers draw borders in different places. A few samples beyond theirs widen clusters towards each other, and all
+    distances in that direction shrink.
+    """
+    own = list(own)
+    shown = [s for s, each in enumerate(own) if each.n_clusters > 1]
+    for _ in range(SETTLING):
+        metric = whitening([tables[s] for s in shown], [own[s].labels for s in shown])
+        now = {}
+        for s in shown:
+            X, labels = tables[s] @ metric, own[s].labels
+            now[s] = nearest_centre(X, centres_of(X, labels, own[s].n_clusters))
+        if all(np.array_equal(labels, own[s].labels) for s, labels in now.items()):
+            break
+        for s, labels in now.items():
+            if len(np.unique(labels)) == own[s].n_clusters:
+                own[s] = OwnClusters(own[s].pvalue, labels)
+    return own
 
 
 def whitening(tables: Sequence[FloatArray], labels: Sequence[IntArray]) -> FloatArray:

@@ -54,7 +54,9 @@ def detectable_separation(tables: Sequence[FloatArray], n_features: int, n_tried
             Y = rng.normal(size=(len(X), len(root))) @ root
             Y[: len(X) // 2] += _shown(separation, ratio) * sd * direction
             simulated.append(Y)
-        tested = find_valleys(simulated, lambda pools, *, first=0: [[_halves(X, seed)] for X in pools], seed)
+        tested = find_valleys(
+            simulated, lambda pools, *, first=0, whole=None: [[_halves(X, seed)] for X in pools], seed
+        )
         return n_tried * tested.pvalue <= FALSE_FINDING
 
     separations = np.linspace(SMALLEST, LARGEST, FIRST)

@@ -86,15 +86,26 @@ def test_the_likelihood_by_hand(rng):
     ]
     terms.append(np.full(len(X), np.log(0.1) - 0.5 * chi2.ppf(INSIDE, 2)))
     likelihood = logsumexp(terms, axis=0).sum()
-    fixed = _em(X, (X**2).sum(axis=1), CENTRES, start, 1, free=False)
+    (fixed,) = _em(X, CENTRES, [start], 1, free=False)
     assert fixed.bic == pytest.approx(likelihood)
     np.testing.assert_allclose(fixed.shares.sum(), 1)
-    free = _em(X, (X**2).sum(axis=1), CENTRES, start, 1, free=True)
+    (free,) = _em(X, CENTRES, [start], 1, free=True)
     assert free.bic == pytest.approx(likelihood - 0.5 * (2 + 2) * np.log(10))  # two of the shift, two of the scale
 
 
 def test_steps_do_not_lower_the_likelihood(rng):
     X, _ = samples(rng, [40, 20, 40])
     start = Located(-np.inf, np.array([1.5, 1.0]), 1.0, np.full(4, 0.25))
-    values = [_em(X, (X**2).sum(axis=1), CENTRES, start, steps, free=True).bic for steps in range(1, 15)]
+    values = [_em(X, CENTRES, [start], steps, free=True)[0].bic for steps in range(1, 15)]
     assert (np.diff(values) >= -1e-9).all()
+
+
+def test_starts_are_fitted_together_as_one_by_one(rng, monkeypatch):
+    X, _ = samples(rng, [40, 20, 40])
+    starts = [Located(-np.inf, rng.normal(size=2), scale, np.full(4, 0.25)) for scale in (1.0, 0.5, 2.0) * 4]
+    together = _em(X, CENTRES, starts, 20, free=True)
+    monkeypatch.setattr("clustrep.findings.placement.WEIGHTS_TOGETHER", 1)
+    for one, other in zip(_em(X, CENTRES, starts, 20, free=True), together, strict=True):
+        np.testing.assert_allclose(one.bic, other.bic)
+        np.testing.assert_allclose(one.shift, other.shift, atol=1e-9)
+        np.testing.assert_allclose(one.scale, other.scale)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 from clustrep.findings.own import counts_between
 from clustrep.separation.valleys import FEWEST, centres_of, log_odds_of_filled, nearest_centre
@@ -20,6 +20,8 @@ INSIDE = 0.9999
 SCALES, SMALLEST_SCALE, LARGEST_SCALE = (1.0, 0.5, 2.0), 0.4, 2.5
 # Steps of the EM algorithm for every start, then for the best starts, and without a shift; how many starts are best.
 FIRST_STEPS, STEPS, STEPS_UNSHIFTED, BEST_STARTS = 2, 20, 25, 4
+# Starts are fitted together, as many as have this number of weights: 2 MB, which processors keep close by.
+WEIGHTS_TOGETHER = 2**18
 
 
 class Placed(NamedTuple):
@@ -163,45 +165,63 @@ def locate(
         Whether no shift is no hypothesis: then a constant added to the study makes no difference.
     """
     shares = np.full(len(centres) + 1, 1 / (len(centres) + 1))
-    squares = (X**2).sum(axis=1)
     start = Located(-np.inf, np.zeros(X.shape[1]), 1.0, shares)
-    best = start if always_shifted else _em(X, squares, centres, start, STEPS_UNSHIFTED, free=False)
-    for scale in SCALES:
-        tried = [
-            _em(X, squares, centres, Located(-np.inf, here - scale * there, scale, shares), FIRST_STEPS, free=True)
-            for here, there in starts
-        ]
-        for promising in sorted(tried, key=lambda located: -located.bic)[:BEST_STARTS]:
-            located = _em(X, squares, centres, promising, STEPS, free=True)
-            best = located if located.bic > best.bic else best
-    return best
+    best = start if always_shifted else _em(X, centres, [start], STEPS_UNSHIFTED, free=False)[0]
+    hypotheses = [Located(-np.inf, here - scale * there, scale, shares) for scale in SCALES for here, there in starts]
+    tried = _em(X, centres, hypotheses, FIRST_STEPS, free=True)
+    promising = [
+        located
+        for begin in range(0, len(tried), len(starts))  # of every scale by itself
+        for located in sorted(tried[begin : begin + len(starts)], key=lambda located: -located.bic)[:BEST_STARTS]
+    ]
+    return max([best, *_em(X, centres, promising, STEPS, free=True)], key=lambda located: located.bic)
 
 
-def _em(X: FloatArray, squares: FloatArray, centres: FloatArray, start: Located, steps: int, *, free: bool) -> Located:
-    n, q = X.shape
-    outside = -0.5 * chi2.ppf(INSIDE, q)
-    _, shift, scale, shares = start
-    likelihood = -np.inf
+def _em(X: FloatArray, centres: FloatArray, starts: Sequence[Located], steps: int, *, free: bool) -> list[Located]:
+    """Run some steps of the EM algorithm from every start."""
+    size = max(1, WEIGHTS_TOGETHER // (len(X) * (len(centres) + 1)))
+    batches = [starts[begin : begin + size] for begin in range(0, len(starts), size)]
+    return [located for batch in batches for located in _em_together(X, centres, batch, steps, free=free)]
+
+
+def _em_together(
+    X: FloatArray, centres: FloatArray, starts: Sequence[Located], steps: int, *, free: bool
+) -> list[Located]:
+    (n, q), n_clusters, m = X.shape, len(centres), len(starts)
+    squares = (X**2).sum(axis=1)
+    logs = np.empty((n, m, n_clusters + 1))
+    shift, scale = np.array([start.shift for start in starts]), np.array([start.scale for start in starts])
+    shares = np.array([start.shares for start in starts])
+    is_scaled, likelihood = scale != 1, np.full(m, -np.inf)
     for _ in range(steps):
-        places = shift + scale * centres
-        squared = squares[:, None] - 2 * X @ places.T + (places**2).sum(axis=1)
-        logs = np.column_stack([-0.5 * squared / scale**2 - q * np.log(scale), np.full(n, outside)])
+        places = shift[:, None] + scale[:, None, None] * centres  # (m, n_clusters, q)
+        products = (X @ places.reshape(-1, q).T).reshape(n, m, n_clusters)
+        squared = squares[:, None, None] - 2 * products + (places**2).sum(axis=2)
+        logs[:, :, :-1] = -0.5 * squared / scale[:, None] ** 2 - q * np.log(scale)[:, None]
+        logs[:, :, -1] = -0.5 * chdtri(q, 1 - INSIDE)
         logs += np.log(shares + 1e-300)
-        top = logs.max(axis=1, keepdims=True)
+        top = logs.max(axis=2, keepdims=True)
         weights = np.exp(logs - top)
-        total = weights.sum(axis=1, keepdims=True)
-        likelihood = float((top + np.log(total)).sum())
+        total = weights.sum(axis=2, keepdims=True)
+        likelihood = (top + np.log(total)).sum(axis=(0, 2))
         weights /= total
         shares = weights.mean(axis=0)
-        weights = weights[:, :-1]
-        members = weights.sum(axis=0)
-        if free and members.sum() > 1:
-            mean = weights.sum(axis=1) @ X / members.sum()
-            expected = members @ centres / members.sum()
-            if scale != 1 and (members > FEWEST).sum() > 1:
-                about = centres - expected
-                slope = ((weights.T @ (X - mean)) * about).sum() / max((members[:, None] * about**2).sum(), 1e-9)
-                scale = float(np.clip(slope, SMALLEST_SCALE, LARGEST_SCALE))
-            shift = mean - scale * expected
-    parameters = free * (q + 2 * (scale != 1))
-    return Located(likelihood - 0.5 * parameters * np.log(n), shift, scale, shares)
+        weights = weights[:, :, :-1]
+        members = weights.sum(axis=0)  # (m, n_clusters)
+        all_members = members.sum(axis=1)
+        moves = all_members > 1
+        if not free or not moves.any():
+            continue
+        sums = np.tensordot(weights, X, axes=(0, 0))  # (m, n_clusters, q)
+        divisor = np.where(moves, all_members, 1.0)[:, None]
+        mean, expected = sums.sum(axis=1) / divisor, members @ centres / divisor
+        about = centres - expected[:, None]
+        slope = ((sums - members[:, :, None] * mean[:, None]) * about).sum(axis=(1, 2))
+        slope /= np.maximum((members[:, :, None] * about**2).sum(axis=(1, 2)), 1e-9)
+        rescales = moves & is_scaled & ((members > FEWEST).sum(axis=1) > 1)
+        scale = np.where(rescales, np.clip(slope, SMALLEST_SCALE, LARGEST_SCALE), scale)
+        is_scaled = scale != 1
+        shift = np.where(moves[:, None], mean - scale[:, None] * expected, shift)
+    parameters = free * (q + 2 * is_scaled)
+    bic = likelihood - 0.5 * parameters * np.log(n)
+    return [Located(float(bic[i]), shift[i], float(scale[i]), shares[i]) for i in range(m)]

@@ -201,32 +201,31 @@ def place_in_windows(X: FloatArray, centres: FloatArray, edges: IntArray, shares
         apart_here, apart = means - means.mean(axis=0), centres[here] - centres[here].mean(axis=0)
         shrink = float(np.clip((apart_here * apart).sum() / (apart * apart).sum(), 0.1, 1.0))
         squared, nearest, lacking = _cells(X - (means - centres[here]).mean(axis=0), centres, known, shares)
-    for e, (a, b) in enumerate(edges):
-        length = np.sqrt(((centres[a] - centres[b]) ** 2).sum())
-        if lacking[a] or lacking[b] or length <= 0:
-            continue
-        along = (squared[:, a] - squared[:, b]) / (2 * length)
-        off = (squared[:, a] + squared[:, b]) / 2 - length**2 / 4 - along**2
-        z = along / (length * shrink / 3)
-        left, middle, right = (z >= -2) & (z < -1), np.abs(z) < 0.5, (z > 1) & (z <= 2)
-        in_cells = (nearest == a) | (nearest == b)
-        outer = in_cells & (left | right)
-        # In the span of two centres everything lies on the line.
-        radius = _quantile(off[outer], TUBE) if outer.any() and X.shape[1] > 1 else np.inf
-        in_tube = off <= radius
-        members[:, e] = np.column_stack([left & in_tube, middle & (in_tube | in_cells), right & in_tube])
-        shown = in_tube | (middle & in_cells)
-        positions[shown, e] = z[shown]
+    length = np.sqrt(((centres[edges[:, 0]] - centres[edges[:, 1]]) ** 2).sum(axis=1))
+    usable = ~lacking[edges].any(axis=1) & (length > 0)
+    (a, b), length = edges[usable].T, length[usable]
+    along = (squared[:, a] - squared[:, b]) / (2 * length)  # (n, n_edges), as all below
+    off = (squared[:, a] + squared[:, b]) / 2 - length**2 / 4 - along**2
+    z = along / (length * shrink / 3)
+    left, middle, right = (z >= -2) & (z < -1), np.abs(z) < 0.5, (z > 1) & (z <= 2)
+    in_cells = (nearest[:, None] == a) | (nearest[:, None] == b)
+    # In the span of two centres everything lies on the line.
+    radius = _quantiles(off, in_cells & (left | right), TUBE) if X.shape[1] > 1 else np.inf
+    in_tube = off <= radius
+    members[:, usable] = np.stack([left & in_tube, middle & (in_tube | in_cells), right & in_tube], axis=2)
+    positions[:, usable] = np.where(in_tube | (middle & in_cells), z, np.nan)
     return Windows(members, positions)
 
 
-def _quantile(values: FloatArray, share: float) -> float:
-    """Interpolate as `numpy.quantile` does, which takes ten times as long for some hundred values."""
-    values = np.sort(values)
-    place = (len(values) - 1) * share
-    below = int(place)
-    above = min(below + 1, len(values) - 1)
-    return float(values[below] + (place - below) * (values[above] - values[below]))
+def _quantiles(values: FloatArray, chosen: BoolArray, share: float) -> FloatArray:
+    """Return a quantile of the chosen values of every column as `numpy.quantile` does; infinite where none is."""
+    values, last = np.sort(np.where(chosen, values, np.inf), axis=0), chosen.sum(axis=0) - 1
+    place = np.maximum(last, 0) * share
+    below = place.astype(np.int64)
+    columns = np.arange(values.shape[1])
+    low, high = values[below, columns], values[np.clip(below + 1, 0, np.maximum(last, 0)), columns]
+    with np.errstate(invalid="ignore"):  # of columns without values
+        return np.where(last >= 0, low + (place - below) * (high - low), np.inf)
 
 
 def _cells(

@@ -19,9 +19,18 @@ import clustrep as cr
 from clustrep.algorithms.separateness import Spread, separateness
 from clustrep.errors import AllReplicatesFailed, DataError, ParameterError, ReplicateWarning
 from clustrep.execution.forecast import Workers, choose_workers
+from clustrep.findings.verdict import best_above
 from clustrep.null.gaussian import GaussianModel
 from clustrep.null.models import NULLS, PERMUTED, UNIMODAL_MODELS
-from clustrep.null.null_reference import LOOKS, NullPlan, _with_missing, clearly_explained, reference_of
+from clustrep.null.null_reference import (
+    FEWEST_BEYOND,
+    LOOKS,
+    NullPlan,
+    _with_missing,
+    clearly_beyond,
+    clearly_explained,
+    reference_of,
+)
 from clustrep.null.null_scores import WEIGHTS, NullReference, _adjusted_together
 
 
@@ -569,7 +578,7 @@ REPEATED = {"observed": 0, "distribution": 1, "separateness": 0, "separateness_d
 
 
 def test_an_early_end_decides_as_all_data_sets_would(rng):
-    """Of 10,000 p-values, uniform up to 0.4, at most ten are decided otherwise after 39 or 99 of 199 data sets."""
+    """Of 10,000 p-values, uniform up to 0.4, at most ten are decided otherwise after the first of 199 data sets."""
     n, level = 199, 0.05
     pvalues = rng.uniform(0, 0.4, 10_000)
     as_high = rng.random((len(pvalues), n)) < pvalues[:, None]  # which data sets score as high as the studies
@@ -588,6 +597,34 @@ def test_an_early_end_decides_as_all_data_sets_would(rng):
 def test_a_score_that_exceeds_all_data_sets_is_never_left_early():
     """With the weight of 0.1 the score decides only where it exceeds all 199: fewer cannot show that."""
     assert not any(clearly_explained(np.array([[1 / (1 + look)], [0.9]]), look, 199) for look in LOOKS)
+
+
+def test_a_model_is_left_where_the_best_configuration_is_far_beyond_it(rng):
+    """The decision waits for the highest score: for its separateness, and for the side of the mean that it lies on."""
+    simulated = rng.normal(size=(199, 2, 3))
+    observed = np.array([[3.0, 1.0, 1.0], [20.0, 0.0, 20.0]])
+    values = np.concatenate([observed[None], simulated])
+    first = values[: 1 + FEWEST_BEYOND]
+    assert clearly_beyond(first, np.array([0.9, 0.5, 0.3]), 199)
+    assert not clearly_beyond(first, np.array([0.5, 0.9, 0.3]), 199)  # the second is not beyond, and may be later
+    assert not clearly_beyond(values[:FEWEST_BEYOND], np.array([0.9, 0.5, 0.3]), 199)
+    first[0, 0, 0] = 0.0  # the score of the first is as high as its mean
+    assert not clearly_beyond(first, np.array([0.9, 0.5, 0.3]), 199)
+    first[0, 0, :2] = -3.0  # clearly lower: these cannot be above, and the third decides
+    assert clearly_beyond(first, np.array([0.9, 0.5, 0.3]), 199)
+
+
+def test_an_analysis_of_overlapping_clusters_draws_few_data_sets_too():
+    rngs = [np.random.default_rng(i) for i in range(2)]
+    studies = [rng.normal(size=(150, 2)) + np.outer(rng.integers(2, size=150), [3.0, 0.0]) for rng in rngs]
+    comparison = cr.compare(KMeans(n_init=2), studies, n_clusters=[2, 3], n_resamples=5, rng=0)
+    early = reference_of(comparison, 199, "gaussian", stop_early=True)
+    full = reference_of(comparison, 199, "gaussian")
+    assert len(early.distribution) == FEWEST_BEYOND
+    np.testing.assert_array_equal(early.distribution, full.distribution[:FEWEST_BEYOND])
+    assert max(early.overall_pvalue, full.overall_pvalue) <= 0.05
+    best = [best_above(comparison.choice(reference)) for reference in (early, full)]
+    assert best[0].n_clusters == best[1].n_clusters == 2
 
 
 def test_an_analysis_without_clusters_draws_few_data_sets():

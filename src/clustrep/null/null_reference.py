@@ -41,9 +41,13 @@ from clustrep.types import FloatArray
 NOT_EXPLAINED = FALSE_FINDING
 # Where only the decision counts, these first data sets are looked at before the others are simulated, and a model
 # explains the scores as soon as all data sets could say otherwise with at most this probability: over three models and
-# two looks, 6e-4. Means and standard deviations of a few data sets are others than those of all: so many exceedances
+# three looks, 9e-4. Means and standard deviations of a few data sets are others than those of all: so many exceedances
 # may be due to that (`python -m calibration.sequential`: with 0, 1 and 2 there were 4, 2 and 0 other verdicts of 604).
-LOOKS, OTHER_DECISION, BY_STANDARDISING = (39, 99), 1e-4, 2
+LOOKS, OTHER_DECISION, BY_STANDARDISING = (19, 39, 99), 1e-4, 2
+# A model does not explain them as soon as a separateness is beyond the largest ones of this number of data sets by this
+# number of their standard deviations: of largest values of normal numbers (Gumbel 1958), 0.3 % are, and 10 of 199 would
+# have to be. The score lies on one side of its mean if it is this number of the mean's standard errors away.
+FEWEST_BEYOND, BEYOND, BESIDE = 39, 4.0, 3.0
 # Seconds that a simulated number takes, roughly.
 DRAWN_SECONDS = 5e-8
 # Data sets that are scored together: at most this number, for at most this number of seconds, so that workers share
@@ -148,7 +152,8 @@ def reference_of(
 ) -> NullReference:
     """Compare with simulated data sets; those that a shorter run has put into `cache` are not simulated again.
 
-    stop_early : whether a model that clearly explains the scores needs fewer than `n` (Besag and Clifford 1991)
+    stop_early : whether a model that clearly explains the scores, or clearly does not, needs fewer than `n` (Besag and
+        Clifford 1991)
     """
     origins = _origins(result)
     check_integer(n, "n")
@@ -179,6 +184,7 @@ def reference_of(
         (observed,) = _scores_of_data_sets([setting], first.agreements, first.noise)
     if n_resamples:
         observed = observed._replace(scores=_observed_means(result))
+    scores = result._scores[:, 0] if isinstance(result, Comparison) else np.ones(1)
     references: list[NullReference] = []
     for place, model in enumerate(tried):
         plan_of = partial(NullPlan.of, origins, model, n_resamples, root)
@@ -187,7 +193,7 @@ def reference_of(
             data_sets = cache.run(("null model", place), plan_of, range(1, so_far + 1), n_jobs)
             simulated = NullScores(*map(np.stack, zip(*data_sets, strict=True)))
             reference = NullReference.of(result, statistic, observed, simulated, name, provenance)
-            if so_far < n and clearly_explained(shares_above(reference.statistics())[1], so_far, n):
+            if so_far < n and is_settled(reference.statistics(), scores, n):
                 break
         _report_missing(simulated.scores)
         references.append(reference)
@@ -242,6 +248,43 @@ def clearly_explained(pvalues: FloatArray, so_far: int, n: int) -> bool:
     exceedances, weights = np.round(known * (1 + so_far)) - 1 - BY_STANDARDISING, np.array(WEIGHTS)[:, None]
     few_enough = np.maximum(np.floor(NOT_EXPLAINED * weights / weights.max() * (n + 1) + 1e-9) - 1, 0)
     return bool(known.size and (hypergeom.sf(exceedances - 1, n, few_enough, so_far) <= OTHER_DECISION).all())
+
+
+def clearly_beyond(statistics: FloatArray, scores: FloatArray, n: int) -> bool:
+    """Whether the first data sets leave hardly a chance that with all of them another configuration is the best above.
+
+    It has the highest score of those whose separateness is far beyond the largest ones of the data sets, and whose
+    observed score is higher than its mean; configurations with higher scores must have a lower one than their mean.
+
+    Parameters
+    ----------
+    statistics : ndarray of shape (1 + so_far, 2, n_configurations)
+        Score and separateness, of the data first.
+    scores : ndarray of shape (n_configurations,)
+        By which configurations are compared with each other.
+    n : int
+    """
+    so_far = len(statistics) - 1
+    if so_far < FEWEST_BEYOND:
+        return False
+    with quiet():
+        mean, sd = np.nanmean(statistics[1:], axis=0), np.nanstd(statistics[1:], axis=0)
+        z = (statistics - mean) / np.where(sd > 0, sd, 1.0)
+        largest = np.nanmax(z[1:, 1], axis=1)
+        middle, spread = np.nanmean(largest), np.nanstd(largest)
+    is_beyond, error = (z[0, 1] - middle > BEYOND * spread) & (spread > 0), np.sqrt(1 / so_far - 1 / n)
+    for c in np.argsort(-np.nan_to_num(scores, nan=-np.inf), kind="stable"):
+        if is_beyond[c] and z[0, 0, c] > BESIDE * error:
+            return True
+        if not z[0, 0, c] < -BESIDE * error:
+            return False
+    return False
+
+
+def is_settled(statistics: FloatArray, scores: FloatArray, n: int) -> bool:
+    """Whether all `n` data sets would hardly decide otherwise than the first ones: `clearly_explained`, or beyond."""
+    explained = clearly_explained(shares_above(statistics)[1], len(statistics) - 1, n)
+    return explained or clearly_beyond(statistics, scores, n)
 
 
 def best_explained(references: Sequence[NullReference]) -> NullReference:

@@ -143,8 +143,8 @@ def analyse(
         As in `compare`. The first agreement decides.
     n_null : int, default=199
         Number of simulated data sets, at least 19, for each null model. They are needed only where no clusters are
-        separated, and a model that clearly explains the scores is left after the first 39 or 99. 0 omits the
-        null model: then the verdict is inconclusive there.
+        separated, and a model is left after the first 19, 39 or 99 where these decide: it clearly explains the scores,
+        or the best partition is far beyond it. 0 omits the null model: then the verdict is inconclusive there.
     scale : {"auto", "none", "pooled", "study", "reference=NAME"}, default="auto"
         How studies are made comparable. "auto": features as given or divided by their spread within studies,
         whichever shows clusters more clearly, and studies moved and scaled so that the clusters that they share
@@ -369,7 +369,9 @@ class Steps:
         if self.findings.verdict == SEPARATED or self.n_null <= FIRST_NULL:
             return
         with contextlib.suppress(AllReplicatesFailed), _without_warnings():
-            reference = reference_of(first, FIRST_NULL, self.null, n_jobs=self.n_jobs, cache=self.cache)
+            reference = reference_of(
+                first, FIRST_NULL, self.null, n_jobs=self.n_jobs, cache=self.cache, stop_early=True
+            )
             tell(Preliminary(first, self.findings, reference))
 
     def configuration_of(self, candidate: Candidate) -> Configuration:

@@ -111,7 +111,7 @@ def set_config(**options: Any) -> None:
     progress : bool, "auto" or function, default="auto"
         Show a progress bar; "auto" shows one on a terminal and in a notebook. Where progress is shown, `analyse` also
         writes preliminary answers to stderr: what the first 20 resamples say, and where these show no separated
-        clusters again with the first 39 simulated data sets. They are the first of those that the analysis uses
+        clusters again with the first 19 or 39 simulated data sets. They are the first of those that the analysis uses
         anyway. A function is called with each of them instead of writing it, and bars are shown as by "auto".
     device : {"cpu", "cuda", "auto", "torch"}, default="cpu"
         Where functions of several studies fit k-means and compare its labels: by compiled kernels on the processor; on

@@ -319,7 +319,7 @@ def reference_costs() -> list[list[str]]:
     return rows
 
 
-def verdict_costs() -> list[list[str]]:
+def verdict_costs() -> list[list[Cell]]:
     """What the whole analysis costs, as a multiple of the comparison of the same studies alone."""
     rng = np.random.default_rng(0)
     angles = [rng.uniform(0, 1.5 * np.pi, 400) for _ in range(3)]
@@ -342,9 +342,8 @@ def verdict_costs() -> list[list[str]]:
         whole, analysis = timed(lambda studies=studies: cr.analyse(KMeans(n_init=10), studies, **options))
         drawn = 0 if analysis.reference is None else len(analysis.reference.distribution)
         ratio = Cell(f"{whole / plain:.1f}", whole <= wanted * plain)
-        rows.append(
-            [title, analysis.verdict, f"{plain:.1f} s", f"{whole:.1f} s", f"{wanted:g}", str(ratio), str(drawn)]
-        )
+        cells = [title, analysis.verdict, f"{plain:.1f} s", f"{whole:.1f} s", f"{wanted:g}"]
+        rows.append([*map(Cell, cells), ratio, Cell(str(drawn))])
     return rows
 
 
@@ -411,7 +410,9 @@ def main(names: Sequence[str]) -> int:
         if not names or "verdict" in names:
             print()
             header = ["studies", "verdict", "compare", "analyse", "wanted", "multiple", "null data sets of the model"]
-            print_table(header, verdict_costs())
+            rows = verdict_costs()
+            all_met &= all(cell.good for row in rows for cell in row)
+            print_table(header, [[str(cell) for cell in row] for row in rows])
         if not names or "growth" in names:
             print()
             print_table(["clusterer", "size", "values", "seconds", "exponent"], growth())

@@ -30,7 +30,7 @@ def test_the_paragraph_has_what_a_paper_needs(report, analysis):
 def test_the_null_model_is_told_where_there_is_one(unimodal, studies):
     text = methods(unimodal)[0]
     assert NULLS[unimodal.reference.model] in text
-    assert "39 simulated" in text
+    assert f"{len(unimodal.reference.distribution)} simulated" in text
     made = cr.compare(WARD, studies, n_clusters=[3], n_resamples=2, rng=5)
     assert NULLS["copula"] in methods(made, cr.null_reference(made, 19, null="copula"))[0]
     scaled = studies.scaled("reference=beta")

@@ -181,9 +181,8 @@ def test_the_command_line_fills_them_in(frames, tmp_path, monkeypatch):
         lambda studies, kinds: cr.stability.in_group_proportion(
             cr.Study(studies["a"].to_frame().fillna(0.0), "c"), train=studies["b"], labels=kinds
         ),
-        lambda studies, kinds: cr.stability.in_group_stability(studies["a"], kinds, n_resamples=3, rng=0),
     ],
-    ids=["cluster_auroc", "cluster_test", "in_group_proportion", "in_group_proportion of train", "in_group_stability"],
+    ids=["cluster_auroc", "cluster_test", "in_group_proportion", "in_group_proportion of train"],
 )
 def test_what_fills_nothing_in_refuses_missing_values(frames, compute):
     studies = cr.Studies(frames, allow_missing=True)

@@ -19,8 +19,7 @@ from tests.sentences import refused
 import clustrep as cr
 from clustrep.accelerate import graphs
 from clustrep.errors import ParameterError
-from clustrep.fitting.communities import Leiden, Louvain, NeighbourGraph, by_size, majority, neighbour_graph
-from clustrep.fitting.neighbours import nearest_points
+from clustrep.fitting.communities import Leiden, Louvain, NeighbourGraph, by_size, neighbour_graph
 from clustrep.fitting.parameters import Configuration
 from clustrep.fitting.resample import Source
 from clustrep.fitting.setting import Setting
@@ -162,7 +161,6 @@ def test_until_nothing_improves():
     [
         {"resolution": 0},
         {"n_neighbors": 0},
-        {"n_votes": 1.5},
         {"n_iterations": 0},
     ],
 )
@@ -198,26 +196,6 @@ def test_a_new_point_belongs_to_the_nearest():
     np.testing.assert_array_equal(clusterer.predict(X), clusterer.labels_)
 
 
-def test_several_vote():
-    X = cells(7, 100)
-    clusterer = Leiden(2.0, n_votes=5, random_state=0).fit(X)
-    new = cells(8, 30)
-    nearest = ((new[:, None] - X) ** 2).sum(axis=2).argsort(axis=1)[:, :5]
-    for label, votes in zip(clusterer.predict(new), clusterer.labels_[nearest], strict=True):
-        counts = np.bincount(votes)
-        tied = np.flatnonzero(counts == counts.max())
-        assert label == next(vote for vote in votes if vote in tied)
-
-
-def test_of_equally_many_votes_that_of_the_nearest_counts():
-    assert majority(np.array([[2, 1, 1], [2, 1, 0], [0, 1, 1]])).tolist() == [1, 2, 1]
-
-
-def test_several_nearest_points_of_equal_ones_the_first():
-    points = np.array([[0.0], [2], [0], [5]])
-    assert nearest_points(points, np.array([[1.0], [4.0]]), 3).tolist() == [[0, 1, 2], [3, 1, 0]]
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 # runs
 
@@ -231,7 +209,7 @@ RESAMPLINGS = {
 
 
 @pytest.mark.parametrize("name", RESAMPLINGS)
-@pytest.mark.parametrize("clusterer", [Leiden(1.0, **FEW), Louvain(1.0, **FEW, metric="cosine", n_votes=3)])
+@pytest.mark.parametrize("clusterer", [Leiden(1.0, **FEW), Louvain(1.0, **FEW, metric="cosine")])
 def test_a_run_is_what_the_clusterer_itself_says(name, clusterer):
     fast, plain = (
         configured(cr.replicability, accelerate=accelerate)(
@@ -307,8 +285,8 @@ def test_a_pipeline_and_a_metric_that_depends_on_the_points():
 
 
 def test_clone_keeps_parameters():
-    assert clone(Leiden(0.3, 7, "cosine", n_votes=3)).get_params() == {
-        "resolution": 0.3, "n_neighbors": 7, "metric": "cosine", "n_iterations": 2, "n_votes": 3, "random_state": None,
+    assert clone(Leiden(0.3, 7, "cosine")).get_params() == {
+        "resolution": 0.3, "n_neighbors": 7, "metric": "cosine", "n_iterations": 2, "random_state": None,
     }  # fmt: skip
 
 

@@ -18,7 +18,6 @@ from clustrep.fitting.neighbours import (
     NearestByProducts,
     certain_nearest,
     nearest_point,
-    nearest_points,
 )
 
 N_POINTS = 2100  # more than two products take
@@ -199,7 +198,7 @@ def test_memory_does_not_grow_with_the_number_of_points(metric, monkeypatch):
 @pytest.mark.parametrize("n_features", [SEVERAL_BY_TREE, SEVERAL_BY_TREE + 1, 30])
 @pytest.mark.filterwarnings("ignore:overflow")
 def test_several_nearest_points_are_those_of_all_distances_as_far_as_lists_go(kind, dtype, n_features, rng):
-    """Lists end before the first two points that are as near as rounding; `nearest_points` goes on by distances."""
+    """Lists end before the first two points that are as near as rounding."""
     points, X = (HARD[kind](rng, n, n_features).astype(dtype) for n in (N_POINTS, 100))
     X = np.concatenate([X, points[::20]])
     distances = cdist(X, points)
@@ -213,9 +212,6 @@ def test_several_nearest_points_are_those_of_all_distances_as_far_as_lists_go(ki
         assert (nearest[:, 1:] > nearest[:, :-1])[certain].all()
     if kind == "normal":
         assert certain.mean() > 0.99
-    if kind != "largest":  # distances that are not numbers
-        by_distances = neighbours._first_nearest(neighbours._distances(X, points, "euclidean", {}), 6)
-        np.testing.assert_array_equal(nearest_points(points, X, 6), by_distances)
 
 
 @pytest.mark.parametrize("n_features", [2, 20])

@@ -25,10 +25,6 @@ def in_group(clusterer, X, **options):
     return S.in_group_proportion(X, options.pop("labels", None), clusterer=clusterer, **{"n_null": 4, **options})
 
 
-def in_resamples(clusterer, X, **options):
-    return S.in_group_stability(X, options.pop("labels", None), clusterer=clusterer, **{**FEW, **options})
-
-
 def significance(clusterer, X, **options):
     return S.cluster_test(X, **{"n_resamples": 9, **options})
 
@@ -43,7 +39,6 @@ FUNCTIONS = {
     "consensus": (S.consensus, {**KS, **FEW}, "codes"),
     "assignment_consistency": (S.assignment_consistency, {**KS, **FEW}, None),
     "in_group_proportion": (in_group, {}, "null_distribution"),
-    "in_group_stability": (in_resamples, {}, "distribution"),
     "validate": (S.validate, {**KS, **FEW, "n_splits": 4, "indices": ["r", "pac", "instability", "in_group"]}, None),
     "cluster_test": (significance, {}, None),
 }
@@ -126,7 +121,7 @@ def test_without_shortcuts_the_values_are_the_same(name):
     np.testing.assert_allclose(np.sort(one.to_numpy(float), axis=0), np.sort(other.to_numpy(float), axis=0), rtol=1e-9)
 
 
-@pytest.mark.parametrize("name", [*OVER_K, "stability", "in_group_stability"])
+@pytest.mark.parametrize("name", [*OVER_K, "stability"])
 def test_constant_features_are_in_nobodys_way(name):
     assert_same(*(run(name, table=table, perturbation=Bootstrap()) for table in (X, np.column_stack([X, np.ones(22)]))))
 
@@ -187,7 +182,6 @@ TAKES = {
     "consensus": {"n_resamples", "perturbation", "n_clusters", "labels", "rng", "n_jobs", "n_pairs"},
     "assignment_consistency": {"n_resamples", "perturbation", "n_clusters", "labels", "rng", "n_jobs"},
     "in_group_proportion": {"rng"},
-    "in_group_stability": {"n_resamples", "perturbation", "rng", "n_jobs"},
     "validate": {"n_resamples", "n_splits", "n_clusters", "labels", "rng", "n_jobs"},
     "cluster_test": {"n_resamples", "rng", "n_jobs"},
 }
@@ -227,7 +221,7 @@ def test_a_bad_study_or_clusterer_is_refused(name):
 @clustering
 @pytest.mark.parametrize("labels", [[0, 1], [0, None] * 11, np.linspace(0, 1, 22), np.zeros((22, 1)), "a" * 22])
 def test_bad_labels_are_refused(name, labels):
-    alone = name in (*LABELS_ALONE, "in_group_proportion", "in_group_stability")
+    alone = name in (*LABELS_ALONE, "in_group_proportion")
     options = {"n_clusters": None} if "n_clusters" in FUNCTIONS[name][1] else {}
     with pytest.raises(DataError):
         run(name, None if alone else KMEANS, labels=labels, **options)

@@ -1,10 +1,9 @@
-"""In-group proportions, against double loops over samples: of one study, across studies, in resamples."""
+"""In-group proportions, against double loops over samples: of one study, and across studies."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -16,7 +15,6 @@ from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from tests.helpers import configured
 from tests.stability.plain import (
     cityblock,
-    draws,
     nearest_labels,
     neighbours,
     null_proportions,
@@ -26,14 +24,13 @@ from tests.stability.plain import (
 )
 
 import clustrep as cr
-from clustrep.errors import AllReplicatesFailed, DataError, ParameterError, ReplicateWarning
+from clustrep.errors import AllReplicatesFailed, DataError, ParameterError
 from clustrep.fitting import neighbours as searching
-from clustrep.resampling import Bootstrap, FeatureSubset, Jitter, Rerun, Subsample
 
 LABELS = [0, 1, 1, 0, 2, 2, 0, 1, 2, 0, 0, 1, 1, 0]
 NOISY = [-1, 1, 1, 0, 2, 2, 0, 1, 2, -1, 0, 1, -1, 0]
 X = np.random.default_rng(20231).normal(size=(14, 3))
-in_group, in_resamples = cr.stability.in_group_proportion, cr.stability.in_group_stability
+in_group = cr.stability.in_group_proportion
 
 
 def chebyshev(x, y):
@@ -331,99 +328,6 @@ def test_clusters_that_replicate_have_smaller_pvalues_than_scattered_labels():
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# resamples
-
-
-@pytest.mark.parametrize("j", [1, 2])
-@pytest.mark.parametrize(
-    "perturbation", [Bootstrap(), Subsample(0.6), FeatureSubset(0.7), Bootstrap() + Jitter(0.3)], ids=repr
-)
-def test_labels_travel_with_the_samples_each_distinct_one_once(perturbation, j):
-    run = {"n_neighbors": j, "perturbation": perturbation, "n_resamples": 8, "rng": 21}
-    result = in_resamples(X, NOISY, **run)
-    clusters = [-1, 0, 1, 2]
-    for b, draw in enumerate(draws(X, perturbation, 8, seed=21)):
-        rows = sorted(set(draw.order.tolist()))
-        expected = proportions(draw.points[rows], [NOISY[i] for i in rows], j, clusters=clusters)
-        np.testing.assert_array_equal(result.distribution[b], expected)
-        known = ~np.isnan(expected)
-        average = np.array(expected)[known] @ result.sizes[known] / result.sizes[known].sum()
-        assert result.overall_distribution[b] == pytest.approx(average)
-    assert (result.index, result.clusters.tolist()) == ("in_group", clusters)
-
-
-def matched(points, rows, new, reference, clusters):
-    """Proportions under every one-to-one matching that keeps most samples together."""
-    names = sorted(set(new))
-    places = [*clusters, *(f"none {i}" for i in range(max(len(names), len(clusters))))]
-    best, values = -1, []
-    for partners in itertools.permutations(places, len(names)):
-        renamed = [partners[names.index(label)] for label in new]
-        kept = sum(a == b for a, b in zip(renamed, reference, strict=True))
-        if kept > best:
-            best, values = kept, []
-        if kept == best:
-            values.append(proportions(points[rows], renamed, clusters=clusters))
-    return values
-
-
-@pytest.mark.parametrize("perturbation", [Bootstrap(), Subsample(0.7), Jitter(0.8)], ids=repr)
-@pytest.mark.parametrize("accelerate", [True, False])
-def test_a_clusterer_finds_its_clusters_again_and_they_are_matched(perturbation, accelerate):
-    clusterer = AgglomerativeClustering(3, linkage="average")
-    run = partial(in_resamples, X, clusterer=clusterer, perturbation=perturbation, n_resamples=8, rng=4)
-    result = configured(run, accelerate=accelerate)()
-    reference, clusters = result.labels.tolist(), result.clusters.tolist()
-    for b, draw in enumerate(draws(X, perturbation, 8, seed=4)):
-        order = draw.order.tolist()
-        rows = sorted(set(order))
-        found = clusterer.fit_predict(draw.sample)
-        new = [found[order.index(i)] for i in rows]
-        candidates = matched(draw.points, rows, new, [reference[i] for i in rows], clusters)
-        assert any(np.array_equal(result.distribution[b], one, equal_nan=True) for one in candidates)
-
-
-@pytest.mark.parametrize("k", [4, 1])
-def test_resamples_with_more_or_fewer_clusters_have_some_without_partner(k):
-    def clusterer(X):
-        return np.arange(len(X)) % (2 if len(X) == 14 else k)
-
-    result = in_resamples(X, clusterer=clusterer, perturbation=Subsample(0.8), n_resamples=5, rng=1)
-    for b, draw in enumerate(draws(X, Subsample(0.8), 5, seed=1)):
-        order = draw.order.tolist()
-        rows = sorted(order)
-        candidates = matched(X, rows, [order.index(i) % k for i in rows], [i % 2 for i in rows], [0, 1])
-        assert any(np.array_equal(result.distribution[b], one, equal_nan=True) for one in candidates)
-
-
-def test_resamples_that_fail_or_have_too_few_samples_are_counted():
-    def clusterer(X):
-        if len(X) < 14 and X[0, 0] > 0:
-            raise RuntimeError("not today")
-        return (X[:, 1] > 0).astype(int)
-
-    with pytest.warns(ReplicateWarning):
-        result = in_resamples(X, clusterer=clusterer, perturbation=Subsample(0.7), n_resamples=10, rng=0)
-    failing = [draw.sample[0, 0] > 0 for draw in draws(X, Subsample(0.7), 10, seed=0)]
-    assert np.isnan(result.distribution).all(axis=1).tolist() == (result.failed > 0).tolist() == failing
-    assert result.failures == {"RuntimeError: not today": sum(failing)}
-    with pytest.warns(ReplicateWarning):
-        few = in_resamples(X[:5], [0, 0, 0, 1, 1], n_neighbors=3, perturbation=Bootstrap(), n_resamples=20, rng=0)
-    assert (few.failed > 0).tolist() == [
-        len(set(draw.order.tolist())) <= 3 for draw in draws(X[:5], Bootstrap(), 20, seed=0)
-    ]
-    with pytest.raises(AllReplicatesFailed):
-        in_resamples(X, LABELS, n_neighbors=8, perturbation=Subsample(0.5), n_resamples=3)
-
-
-@pytest.mark.parametrize("options", [{"labels": LABELS}, {"clusterer": AgglomerativeClustering(3)}])
-def test_where_nothing_changes_the_proportions_are_those_of_the_study(options):
-    for perturbation in (Rerun(), Subsample(1.0)):
-        result = in_resamples(X, **options, perturbation=perturbation, n_resamples=2)
-        np.testing.assert_array_equal(result.distribution, [in_group(X, **options).proportions] * 2)
-
-
-# ---------------------------------------------------------------------------------------------------------------------
 # what is refused
 
 
@@ -446,8 +350,6 @@ def test_where_nothing_changes_the_proportions_are_those_of_the_study(options):
     ],
 )
 def test_what_makes_no_sense_is_refused(arguments, error, parameter):
-    verbs = [in_group] if {"train", "n_null"} & set(arguments) else [in_group, in_resamples]
-    for verb in verbs:
-        with pytest.raises(error) as caught:
-            verb(X, **arguments)
-        assert getattr(caught.value, "parameter", None) == parameter
+    with pytest.raises(error) as caught:
+        in_group(X, **arguments)
+    assert getattr(caught.value, "parameter", None) == parameter

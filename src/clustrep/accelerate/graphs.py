@@ -16,13 +16,11 @@ from clustrep.fitting.communities import (
     Louvain,
     NeighbourGraph,
     distinct_rows,
-    majority,
-    search_for,
 )
 from clustrep.fitting.function import ClusteringFunction
 from clustrep.fitting.learners import FittedFunction, Learner, PlainLearner, fit_rows
-from clustrep.fitting.neighbour_lists import NearestOfDrawn, Neighbours
-from clustrep.fitting.neighbours import Metric, neighbours, scipy_metric
+from clustrep.fitting.neighbour_lists import NearestDrawn, Neighbours
+from clustrep.fitting.neighbours import Metric, nearest_point, neighbours, scipy_metric
 from clustrep.fitting.parameters import Clusterer, Configuration, with_seed
 from clustrep.fitting.resample import Cached, PointSet, Resample
 from clustrep.types import FloatArray, IntArray, Labels
@@ -94,22 +92,22 @@ class Graphs:
         graph: NeighbourGraph = self._known["graph", n_neighbors, metric]
         return graph
 
-    def search(self, n_votes: int, metric: Metric) -> Neighbours:
+    def search(self, metric: Metric) -> Neighbours:
         """Return what finds the nearest drawn points of any point set, once for all resolutions."""
-        if ("search", n_votes, metric) not in self._known:
-            search = search_for(self._distinct.points[self._drawn], metric, n_votes, self._learner.device)
+        if ("search", metric) not in self._known:
+            points, scipys, device = self._distinct.points[self._drawn], scipy_metric(metric), self._learner.device
+            search = nearest_point(points, scipys, device=device)
             position = self._distinct.positions(self._drawn)[self._distinct.inverse]
-            by_lists = scipy_metric(metric) == "euclidean" and self._learner.device == PROCESSOR
-            points, n_nearest = self._points if by_lists else None, min(n_votes, len(self._drawn))
-            nearest = Neighbours(self._learner, NearestOfDrawn(points, position, search, n_nearest))
-            self._known["search", n_votes, metric] = nearest
-        known: Neighbours = self._known["search", n_votes, metric]
+            by_lists = scipys == "euclidean" and device == PROCESSOR
+            nearest = NearestDrawn(self._points if by_lists else None, position, search)
+            self._known["search", metric] = Neighbours(self._learner, nearest)
+        known: Neighbours = self._known["search", metric]
         return known
 
 
 @dataclass(frozen=True, eq=False)
 class CommunityFunction(FittedFunction):
-    """ψ of communities: the cluster of the nearest drawn point, or of most of several."""
+    """ψ of communities: the cluster of the nearest drawn point."""
 
     codes: IntArray  # of every drawn point
     neighbours: Neighbours
@@ -122,7 +120,7 @@ class CommunityFunction(FittedFunction):
 
     def labels(self, points: PointSet) -> Labels:
         """Return the label of every point."""
-        return majority(self.codes[self.neighbours.of(points)])
+        return np.asarray(self.codes[self.neighbours.of(points)])
 
 
 class CommunityLearner(Learner):
@@ -144,16 +142,9 @@ class CommunityLearner(Learner):
         return scipy_metric(clusterer.metric) not in ("seuclidean", "mahalanobis")
 
     @property
-    def n_nearest(self) -> int:
-        """How many nearest points have a vote, at most."""
-        euclidean = [m.clusterer.n_votes for m in self.members if scipy_metric(m.clusterer.metric) == "euclidean"]
-        return max(euclidean, default=0)
-
-    @property
     def searches(self) -> bool:
         """Whether any member gives a point the label of the nearest by Euclidean distance."""
-        clusterers = [member.clusterer for member in self.members]
-        return any(c.n_votes == 1 and scipy_metric(c.metric) == "euclidean" for c in clusterers)
+        return any(scipy_metric(member.clusterer.metric) == "euclidean" for member in self.members)
 
     def prepare(self, places: Sequence[PointSet]) -> None:
         """Find the nearest neighbours within studies."""
@@ -173,7 +164,7 @@ class CommunityLearner(Learner):
         clusterer = with_seed(configuration.clusterer, resample.seed(configuration.n_clusters))
         clusterer.check()
         codes = clusterer.communities(shared.graph(clusterer.n_neighbors, clusterer.metric))
-        return CommunityFunction(codes, shared.search(clusterer.n_votes, clusterer.metric), clusterer)
+        return CommunityFunction(codes, shared.search(clusterer.metric), clusterer)
 
     def fitted(self, psi: CommunityFunction, resample: Resample, configuration: Configuration) -> Clusterer:
         """Fit the drawn rows written out, with the seed of the resample: the same clusters."""

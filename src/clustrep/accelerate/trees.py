@@ -207,7 +207,7 @@ class TreeLearner(Learner):
         """Build the tree of the drawn points."""
         points, weights = self.space(resample.points), resample.draw.weights
         tree = build_tree(points, weights, self.members[0].clusterer.linkage, self._metric)
-        return Cuts(tree, Neighbours(self, NearestDrawn(points, np.flatnonzero(weights), self._metric, self.device)))
+        return Cuts(tree, Neighbours(self, NearestDrawn.of(points, np.flatnonzero(weights), self._metric, self.device)))
 
     def psi(self, shared: Cuts, resample: Resample, configuration: Configuration) -> FittedFunction:
         """Cut the tree."""

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,9 +20,8 @@ from sklearn.utils.validation import check_is_fitted
 from clustrep.cached import cached_property
 from clustrep.checks import check_integer, check_positive
 from clustrep.errors import ParameterError
-from clustrep.execution.devices import PROCESSOR
 from clustrep.execution.seeds import one_at_a_time
-from clustrep.fitting.neighbours import Metric, nearest_point, nearest_points, neighbours, scipy_metric
+from clustrep.fitting.neighbours import Metric, nearest_point, neighbours, scipy_metric
 from clustrep.fitting.parameters import table_for
 from clustrep.types import FloatArray, IntArray, Labels
 
@@ -100,14 +97,6 @@ def by_size(membership: IntArray) -> IntArray:
     return np.asarray(rank[codes])
 
 
-def majority(votes: IntArray) -> IntArray:
-    """Return the most frequent code of every row, of equally frequent ones the first in the row."""
-    if votes.shape[1] == 1:
-        return votes[:, 0]
-    counts = (votes[:, :, None] == votes[:, None, :]).sum(axis=2)
-    return np.asarray(votes[np.arange(len(votes)), counts.argmax(axis=1)])
-
-
 class Communities(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """What Leiden and Louvain have in common: the graph, its random numbers, and new points."""
 
@@ -119,20 +108,17 @@ class Communities(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
         n_neighbors: int = 15,
         metric: Metric = "euclidean",
         *,
-        n_votes: int = 1,
         random_state: Any = None,
     ):
         self.resolution = resolution
         self.n_neighbors = n_neighbors
         self.metric = metric
-        self.n_votes = n_votes
         self.random_state = random_state
 
     def check(self) -> None:
         """Check the parameters, before anything is fitted."""
         check_positive(self.resolution, "resolution")
         check_integer(self.n_neighbors, "n_neighbors")
-        check_integer(self.n_votes, "n_votes")
 
     def fit(self, X: ArrayLike, y: object = None) -> Communities:
         """Find communities among the rows of X: `labels_`, the largest cluster 0, and `n_clusters_`."""
@@ -140,17 +126,16 @@ class Communities(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
         table = check_array(X, dtype=(np.float64, np.float32))
         points, inverse = distinct_rows(table)
         codes = self.communities(neighbour_graph(points, self.n_neighbors, self.metric))
-        self._nearest, self._codes = search_for(points, self.metric, self.n_votes), codes
+        self._nearest, self._codes = nearest_point(points, scipy_metric(self.metric)), codes
         self.labels_ = codes[inverse]
         self.n_clusters_ = int(codes.max()) + 1
         self.n_features_in_ = table.shape[1]
         return self
 
     def predict(self, X: ArrayLike) -> Labels:
-        """Return for every row of X the cluster of the nearest training point, or of most of `n_votes` of them."""
+        """Return for every row of X the cluster of the nearest training point."""
         check_is_fitted(self, "labels_")
-        points = table_for(self, X)
-        return majority(self._codes[self._nearest(points)].reshape(len(points), -1))
+        return np.asarray(self._codes[self._nearest(table_for(self, X))])
 
     def communities(self, graph: NeighbourGraph) -> IntArray:
         """Return the community of every point of a graph, (n_points,), the largest 0."""
@@ -190,8 +175,6 @@ class Leiden(Communities):
         Distance, as in `scipy.spatial.distance.cdist`.
     n_iterations : int, default=2
         How often the algorithm goes over the whole graph; -1 until nothing improves, which may take much longer.
-    n_votes : int, default=1
-        How many nearest training points vote about the cluster of a new point.
     random_state : int, RandomState, Generator or None, default=None
 
     See Also
@@ -238,10 +221,9 @@ class Leiden(Communities):
         metric: Metric = "euclidean",
         *,
         n_iterations: int = 2,
-        n_votes: int = 1,
         random_state: Any = None,
     ):
-        super().__init__(resolution, n_neighbors, metric, n_votes=n_votes, random_state=random_state)
+        super().__init__(resolution, n_neighbors, metric, random_state=random_state)
         self.n_iterations = n_iterations
 
     def check(self) -> None:
@@ -262,7 +244,7 @@ class Louvain(Communities):
 
     Parameters
     ----------
-    resolution, n_neighbors, metric, n_votes, random_state
+    resolution, n_neighbors, metric, random_state
         As in `Leiden`.
 
     See Also
@@ -295,15 +277,6 @@ def distinct_rows(table: FloatArray) -> tuple[FloatArray, IntArray]:
     """Return the different rows in the order of their coordinates, and which of them each row of the table is."""
     points, inverse = np.unique(table, axis=0, return_inverse=True)
     return points, np.asarray(inverse).ravel()
-
-
-def search_for(
-    points: FloatArray, metric: Metric, n_votes: int, device: str = PROCESSOR
-) -> Callable[[FloatArray], IntArray]:
-    """Return the function that finds the nearest of some points, (n_points,), or several, (n_points, n_votes)."""
-    if n_votes == 1:
-        return nearest_point(points, scipy_metric(metric), device=device)
-    return partial(nearest_points, points, n_nearest=min(n_votes, len(points)), metric=metric)
 
 
 def import_igraph(needed_by: str) -> Any:

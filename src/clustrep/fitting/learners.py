@@ -78,9 +78,9 @@ class Learner(ABC):
         return False
 
     @property
-    def n_nearest(self) -> int:
-        """How many of the nearest points that were drawn give a point its label, by Euclidean distance; else 0."""
-        return int(self.searches)
+    def by_lists(self) -> bool:
+        """Whether that point is the nearest in the learner's coordinates, by Euclidean distance."""
+        return self.searches
 
     def on(self, device: str) -> Learner:
         """Return the learner that does on a device what it can do there; itself where that is nothing."""
@@ -304,18 +304,16 @@ class PlainFunction(FittedFunction):
     def labels(self, points: PointSet) -> Labels:
         """Return the label of every point: from lists of the nearest, where there are any."""
         space, rule = self.learner.space(points), self.function.nearest_label
-        if (
-            rule is None or self.fitted_to is None or not self.learner.n_nearest
-        ):  # lists are those of Euclidean distances
+        if rule is None or self.fitted_to is None or not self.learner.by_lists:  # of Euclidean distances
             return self.function.labels(space.X)
         known = self.learner.space(self.fitted_to)
         if known.nearest_cached(space) is None or known.X.dtype != space.X.dtype:
             return self.function.labels(space.X)
-        from clustrep.fitting.neighbour_lists import NearestOfDrawn  # most clusterers need none
+        from clustrep.fitting.neighbour_lists import NearestDrawn  # most clusterers need none
 
         position = np.full(len(known), -1)
         position[self.rows[rule.rows]] = np.arange(len(rule.rows))
-        return np.asarray(rule.labels[NearestOfDrawn(known, position, rule.nearest)(space)[:, 0]])
+        return np.asarray(rule.labels[NearestDrawn(known, position, rule.nearest)(space)])
 
 
 # Bytes for each ordered pair of samples: half a matrix of distances, a matrix and a copy of it, and three matrices.
@@ -340,9 +338,9 @@ class PlainLearner(Learner):
         return takes_nearest(self.members[0].clusterer)
 
     @property
-    def n_nearest(self) -> int:
-        """One where ψ is induced by the nearest training point, without any transformer before."""
-        return int(takes_nearest(self.members[0].clusterer, among_features=True))
+    def by_lists(self) -> bool:
+        """Whether ψ is induced by the nearest training point, without any transformer before."""
+        return takes_nearest(self.members[0].clusterer, among_features=True)
 
     @property
     def takes_weights(self) -> bool:  # type: ignore[override]

@@ -9,13 +9,12 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from clustrep.execution.devices import PROCESSOR
 from clustrep.fitting.learners import Learner
 from clustrep.fitting.neighbours import by_tree, certain_nearest, nearest_of, nearest_point, searches_on
 from clustrep.fitting.resample import PointSet
 from clustrep.types import FloatArray, IntArray
 
-# Points in a list, for each that is needed. A draw of the bootstrap has 63 % of a study's points: it lacks all eight of
+# Points in a list. A draw of the bootstrap has 63 % of a study's points: it lacks all eight of
 # one point in 3,000.
 LISTED = 8
 
@@ -24,58 +23,59 @@ LISTED = 8
 MOST_CACHED = 10**9
 
 
-def cache_lists(places: Sequence[PointSet], asked: Sequence[PointSet], n_nearest: int = 1) -> None:
+def cache_lists(places: Sequence[PointSet], asked: Sequence[PointSet]) -> None:
     """Find the lists of all points asked about in all places, unless distances between all are cached."""
-    n_kept = LISTED * n_nearest
-    if 4 * n_kept * len(places) * sum(map(len, asked)) > MOST_CACHED:
+    if 4 * LISTED * len(places) * sum(map(len, asked)) > MOST_CACHED:
         return
     for points in (points for points in places if not points.caches_others):
         for others in asked:
-            if points.nearest_cached(others, n_kept) is None:
-                points.cache_nearest(others, certain_nearest(points.X, others.X, n_kept))
+            if points.nearest_cached(others) is None:
+                points.cache_nearest(others, certain_nearest(points.X, others.X, LISTED))
 
 
 @dataclass(frozen=True, eq=False)
-class NearestOfDrawn:
-    """Which of a study's drawn points are nearest to each point of a set: by lists, where there are any.
+class NearestDrawn:
+    """Which of a study's drawn points is nearest to each point of a set: by lists or distances that are cached.
 
     position : (n_points,), which of the points searched each of the study's is; -1 where it is none of them
-    search : finds them among the points searched, (n_rows,) or (n_rows, n_nearest)
+    search : finds it among the points searched, (n_rows,)
+    directly : whether this takes no longer than to look at cached distances
     """
 
-    points: PointSet | None  # None: without lists, as in another process
+    points: PointSet | None  # None: without lists and distances, as in another process
     position: IntArray
     search: Callable[[FloatArray], IntArray]
-    n_nearest: int = 1
+    metric: str = "euclidean"
+    directly: bool = True
+
+    @classmethod
+    def of(cls, points: PointSet, drawn: IntArray, metric: str, device: str) -> NearestDrawn:
+        """Search some of the points."""
+        position = np.full(len(points), -1)
+        position[drawn] = np.arange(len(drawn))
+        search = nearest_point(points.X[drawn], metric, device=device)
+        known = None if searches_on(device, metric) else points
+        return cls(known, position, search, metric, by_tree(metric, points.X.shape[1]))
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "points": None}
 
     def __call__(self, others: PointSet) -> IntArray:
-        """Return their positions for every other point, (n_others, n_nearest)."""
-        lists = None if self.points is None else self.points.nearest_cached(others, self.n_nearest)
-        if lists is None:
-            return self.search(others.X).reshape(len(others), -1)
-        candidates = np.append(self.position, -1)[lists]  # also -1 where a list ends
-        if self.n_nearest == 1:
-            first = (candidates >= 0).argmax(axis=1)[:, None]
-        else:
-            candidates = without_repeats(candidates)
-            first = np.argsort(candidates < 0, axis=1, kind="stable")[:, : self.n_nearest]
-        listed = np.take_along_axis(candidates, first, axis=1)
-        lacking = np.flatnonzero((listed < 0).any(axis=1))
-        if len(lacking):
-            listed[lacking] = self.search(others.X[lacking]).reshape(len(lacking), -1)
-        return np.asarray(listed)
-
-
-def without_repeats(positions: IntArray) -> IntArray:
-    """Return rows in which every position stands once: copies of a point, which are one, count once."""
-    result = positions.copy()
-    for column in range(1, positions.shape[1]):
-        repeated = (positions[:, :column] == positions[:, [column]]).any(axis=1)
-        result[repeated, column] = -1
-    return result
+        """Return its position for every other point, (n_others,)."""
+        if self.points is None:
+            return self.search(others.X)
+        if self.metric == "euclidean" and (lists := self.points.nearest_cached(others)) is not None:
+            candidates = np.append(self.position, -1)[lists]  # also -1 where a list ends
+            listed = np.take_along_axis(candidates, (candidates >= 0).argmax(axis=1)[:, None], axis=1)[:, 0]
+            lacking = np.flatnonzero(listed < 0)
+            if len(lacking):
+                listed[lacking] = self.search(others.X[lacking])
+            return np.asarray(listed)
+        if self.directly or not (self.points.caches_others and others.caches_others):
+            return self.search(others.X)
+        distances = self.points.distances_from(others, "sqeuclidean" if self.metric == "euclidean" else self.metric)
+        drawn = np.flatnonzero(self.position >= 0)
+        return nearest_of(distances if len(drawn) == len(self.position) else np.take(distances, drawn, axis=1))
 
 
 class Neighbours:
@@ -94,30 +94,3 @@ class Neighbours:
         if points not in self._known:
             self._known[points] = self._nearest(self._learner.space(points))
         return self._known[points]
-
-
-class NearestDrawn:
-    """Which of the drawn points is nearest to each point of a set: from cached distances, where there are any."""
-
-    def __init__(self, points: PointSet, drawn: IntArray, metric: str, device: str = PROCESSOR):
-        self._points: PointSet | None = points
-        self._drawn = drawn
-        self._metric = "sqeuclidean" if metric == "euclidean" else metric
-        self._search = nearest_point(points.X[drawn], metric, device=device)
-        self._directly = by_tree(metric, points.X.shape[1]) or searches_on(device, metric)
-        self._by_lists = metric == "euclidean" and not searches_on(device, metric)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_points": None}
-
-    def __call__(self, others: PointSet) -> IntArray:
-        """Return the position of the nearest drawn point for every other point."""
-        if self._by_lists and self._points is not None and self._points.nearest_cached(others) is not None:
-            position = np.full(len(self._points), -1)
-            position[self._drawn] = np.arange(len(self._drawn))
-            return NearestOfDrawn(self._points, position, self._search)(others)[:, 0]
-        if self._directly or self._points is None or not (self._points.caches_others and others.caches_others):
-            return self._search(others.X)
-        distances = self._points.distances_from(others, self._metric)
-        drawn_all = len(self._drawn) == len(self._points)
-        return nearest_of(distances if drawn_all else np.take(distances, self._drawn, axis=1))

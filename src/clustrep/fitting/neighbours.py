@@ -345,36 +345,6 @@ def neighbours(
     return result
 
 
-def nearest_points(points: FloatArray, X: FloatArray, n_nearest: int, metric: Metric = "euclidean") -> IntArray:
-    """Return which of some points are the nearest of every row of X, (n_rows, n_nearest): of equal ones the first.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_points, n_features)
-        Among which the nearest are found.
-    X : ndarray of shape (n_rows, n_features)
-        For which they are found.
-    n_nearest : int
-        How many of them.
-    metric : str or function, default="euclidean"
-        Any of `scipy.spatial.distance.cdist`.
-
-    Returns
-    -------
-    ndarray of int, shape (n_rows, n_nearest)
-    """
-    metric = scipy_metric(metric)
-    parameters = _fixed_by(points, metric, {})
-    result = np.full((len(X), n_nearest), -1, dtype=np.int64)
-    if metric == "euclidean":
-        result[:] = certain_nearest(points, X, n_nearest)
-    unclear = np.flatnonzero((result < 0).any(axis=1))
-    for some in _slices(len(unclear), max(1, CELLS // len(points))):
-        rows = unclear[some]
-        result[rows] = _first_nearest(_distances(X[rows], points, metric, parameters), n_nearest)
-    return result
-
-
 def scipy_metric(metric: Metric) -> Metric:
     """Write the name of scikit-learn's metric as SciPy's."""
     return SCIPY_METRICS.get(metric, metric) if isinstance(metric, str) else metric

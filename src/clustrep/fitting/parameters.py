@@ -7,7 +7,7 @@ import dataclasses
 import hashlib
 import inspect
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral, Real
@@ -313,23 +313,7 @@ def _is_open(argument: inspect.Parameter | None) -> bool:
     return argument is not None and argument.default in (None, inspect.Parameter.empty)
 
 
-class _WithArguments:
-    """A user's function with some of its arguments set."""
-
-    def __init__(self, function: Callable[..., Any], arguments: Mapping[str, Any]):
-        self.function = function
-        self.arguments = dict(arguments)
-
-    def __call__(self, X: FloatArray) -> Any:
-        return self.function(X, **self.arguments)
-
-    def __repr__(self) -> str:
-        return getattr(self.function, "__name__", repr(self.function))
-
-
 def _arguments(function: Any) -> Mapping[str, inspect.Parameter]:
-    if isinstance(function, _WithArguments):
-        return _arguments(function.function)
     try:
         return inspect.signature(function).parameters
     except ValueError:  # a builtin without a signature
@@ -365,8 +349,6 @@ def _has(clusterer: Clusterer, parameter: str) -> bool:
 def _value(clusterer: Clusterer, parameter: str) -> Any:
     if (inner := _own_and_rest(clusterer, parameter)) is not None:
         return _value(*inner)
-    if isinstance(clusterer, _WithArguments) and parameter in clusterer.arguments:
-        return clusterer.arguments[parameter]
     if is_function(clusterer):
         return getattr(_arguments(clusterer).get(parameter), "default", None)
     if hasattr(clusterer, "get_params"):
@@ -377,9 +359,7 @@ def _value(clusterer: Clusterer, parameter: str) -> Any:
 def _with(clusterer: Clusterer, parameters: Mapping[str, Any]) -> Clusterer:
     """Return a fresh copy with other parameters."""
     if is_function(clusterer):
-        if isinstance(clusterer, _WithArguments):
-            return _WithArguments(clusterer.function, {**clusterer.arguments, **parameters})
-        return _WithArguments(clusterer, parameters)
+        return partial(clusterer, **parameters)
     if isinstance(clusterer, Induced):
         outside = {name: value for name, value in parameters.items() if not name.startswith("clusterer__")}
         inside = {name.removeprefix("clusterer__"): value for name, value in parameters.items() if name not in outside}
@@ -413,8 +393,6 @@ def describe(thing: Any, depth: int = 5) -> str:
             field.name: getattr(thing, field.name) for field in dataclasses.fields(thing) if is_shown(field, thing)
         }
         return _call(type(thing).__qualname__, fields, depth)
-    if depth > 0 and hasattr(thing, "function") and hasattr(thing, "arguments"):
-        return _call(describe(thing.function), thing.arguments, depth)
     if depth > 0 and isinstance(thing, partial):
         return _call(describe(thing.func), thing.keywords, depth)
     if isinstance(thing, np.generic):
@@ -447,8 +425,6 @@ def kind_of(clusterer: Any) -> str:
     """Return the class of a clusterer, or the name of the function that it is; "known labels" for these."""
     if isinstance(clusterer, KnownLabels):
         return describe(clusterer)
-    if hasattr(clusterer, "function") and hasattr(clusterer, "arguments"):
-        return kind_of(clusterer.function)
     if isinstance(clusterer, partial):
         return kind_of(clusterer.func)
     return name_of(clusterer)
@@ -458,8 +434,6 @@ def parameters_of(clusterer: Any) -> Mapping[str, Any]:
     """Return the parameters of an estimator, or the arguments that a function was given; none where it has neither."""
     if hasattr(clusterer, "get_params"):
         return dict(clusterer.get_params(deep=True))
-    if hasattr(clusterer, "function") and hasattr(clusterer, "arguments"):
-        return {**parameters_of(clusterer.function), **clusterer.arguments}
     if isinstance(clusterer, partial):
         return {**parameters_of(clusterer.func), **clusterer.keywords}
     return {}

@@ -140,10 +140,9 @@ class PointSet:
         """Keep which of these points are nearest to each other point, nearest first, (n_others, n_kept)."""
         self._nearest[others] = lists
 
-    def nearest_cached(self, others: PointSet, n_nearest: int = 1) -> IntArray | None:
-        """Return the lists of other points, where they are cached and as long as is needed."""
-        lists = self._nearest.get(others)
-        return None if lists is None or lists.shape[1] < n_nearest else lists
+    def nearest_cached(self, others: PointSet) -> IntArray | None:
+        """Return the lists of other points, where they are cached."""
+        return self._nearest.get(others)
 
 
 def pairwise_distances(X: FloatArray, metric: str) -> FloatArray:

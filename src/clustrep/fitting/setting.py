@@ -118,12 +118,12 @@ class Setting:
                         if (needed := learner.memory(len(study))) > ALWAYS_THERE:
                             check_memory(needed, learner.members[0].name, study.name, len(study))
                     learner.prepare(places)
-                    if learner.n_nearest and source.draws_rows and not learner.here and not each_alone:
+                    if learner.by_lists and source.draws_rows and not learner.here and not each_alone:
                         from clustrep.fitting.neighbour_lists import cache_lists  # most clusterers need none
 
                         spaces = [learner.space(points) for points in places]
                         outsiders = [] if place is None or not outside else [learner.space(place)]
-                        cache_lists(spaces, spaces + outsiders, learner.n_nearest)
+                        cache_lists(spaces, spaces + outsiders)
         return cls(source, tuple(studies), places, place, learners)
 
     @property

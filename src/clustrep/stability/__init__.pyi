@@ -2,7 +2,6 @@ from .co_assignment import assignment_consistency as assignment_consistency
 from .co_assignment import bootstrap_instability as bootstrap_instability
 from .co_assignment import consensus as consensus
 from .in_group import in_group_proportion as in_group_proportion
-from .in_group import in_group_stability as in_group_stability
 from .perturbation import sensitivity as sensitivity
 from .perturbation import stability as stability
 from .prediction import prediction_strength as prediction_strength

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clustrep.agreement.cluster_indices import partners_of
-from clustrep.agreement.contingency import Partition, encode, tables_of
+from clustrep.agreement.contingency import Partition, encode
 from clustrep.checks import check_integer
 from clustrep.data.studies import Studies
 from clustrep.data.study import Study, check_complete
 from clustrep.errors import AllReplicatesFailed, ParameterError
-from clustrep.execution.failures import Failures
-from clustrep.execution.run import run
 from clustrep.execution.seeds import (
     FULL_STUDY,
     Failed,
@@ -31,13 +28,12 @@ from clustrep.execution.seeds import (
 from clustrep.fitting.neighbours import Metric, assigned, neighbours
 from clustrep.fitting.parameters import Clusterer, check_metric, describe
 from clustrep.fitting.resample import provenance_of_data
-from clustrep.fitting.setting import ClusteringPlan, Setting
+from clustrep.fitting.setting import Setting
 from clustrep.null.gaussian import GaussianModel
 from clustrep.resampling.gaussian import principal_axes
-from clustrep.resampling.strategies import Jitter, Perturbation, Rerun, check_perturbation
-from clustrep.stability.perturbation import with_average
+from clustrep.resampling.strategies import Rerun
 from clustrep.stability.reclustering import Question, one_study
-from clustrep.stability.results import CLUSTERED_AGAIN, NO_NULL, OWN_LABELS, RANDOM_CELLS, InGroupProportion, Stability
+from clustrep.stability.results import CLUSTERED_AGAIN, NO_NULL, OWN_LABELS, RANDOM_CELLS, InGroupProportion
 from clustrep.statistics import null_pvalue
 from clustrep.types import FloatArray, IntArray
 
@@ -91,7 +87,6 @@ def in_group_proportion(
 
     See Also
     --------
-    in_group_stability : The same in resamples of the study.
     prediction_strength : Also predicts one part of the data from another, by pairs of samples.
 
     Notes
@@ -294,144 +289,3 @@ def _null_clustered_again(question: Question, js: tuple[int, ...], metric: Metri
     for b, values in proportions.items():
         null[b, :, : values.shape[1]] = values
     return null
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# The in-group proportion in resamples of a study
-
-
-TOO_FEW = "no more samples drawn than neighbours asked for"
-
-
-def in_group_stability(
-    X: Any,
-    labels: ArrayLike | None = None,
-    *,
-    clusterer: Clusterer = None,
-    n_neighbors: int = 1,
-    metric: Metric = "euclidean",
-    perturbation: Perturbation | None = None,
-    n_resamples: int = 100,
-    rng: Rng = None,
-    n_jobs: int | None = None,
-) -> Stability:
-    """Compute the in-group proportions of clusters in resamples of a study.
-
-    Samples keep their labels. Where these come from a clusterer, every resample is clustered again, and its clusters
-    are matched one to one with those of the study, so that most samples keep theirs. With n_c the distinct samples of
-    cluster c in resample b::
-
-        IGP_b(c) = #{i in c : the j nearest neighbours of x_i in resample b are all in c} / n_c
-
-    Parameters
-    ----------
-    X, labels, clusterer, metric
-        As in `in_group_proportion`. For clusters that another study defines, pass the `labels` of its result.
-    n_neighbors : int, default=1
-        All of a sample's j nearest neighbours must belong to its cluster.
-    perturbation : Jitter, Subsample, Bootstrap, … or a sum, default=Jitter()
-        Where the resamples come from. Each distinct sample of a resample counts once.
-    n_resamples : int, default=100
-        Number of resamples.
-    rng, n_jobs
-        As in `replicability`.
-
-    Returns
-    -------
-    Stability
-        With the index "in_group": `distribution`, (n_resamples, k); `overall` is averaged by size.
-
-    See Also
-    --------
-    in_group_proportion : The study itself, with p-values.
-    stability : Whether the clusters themselves are found again.
-
-    Notes
-    -----
-    Proportions of the study itself are often 1 for all clusters; noise distinguishes clusters with a density valley
-    around them from those that touch their neighbours. Large clusters have a high proportion by chance.
-
-    References
-    ----------
-    .. [1] Kapp, A. V. and Tibshirani, R. (2007). Are clusters found in one dataset present in another dataset?
-       Biostatistics 8(1), 9-31.
-
-    Examples
-    --------
-    >>> X = [[0.0], [0.5], [1.0], [9.0], [9.5], [10.0]]
-    >>> in_group_stability(X, [0, 0, 0, 1, 1, 1], perturbation=Jitter(0.1), n_resamples=20, rng=0).mean
-    array([1., 1.])
-    """
-    study = one_study(X)
-    check_complete([study])
-    check_integer(n_neighbors, "n_neighbors")
-    check_metric(metric)
-    chosen = Jitter() if perturbation is None else check_perturbation(perturbation)
-    check_integer(n_resamples, "n_resamples")
-    question = Question.of(clusterer, study, None, labels, rng, n_jobs, labels_suffice=True)
-    partition = _partition_of(question, study)
-    judged = judge(study, partition, (n_neighbors,), metric)
-    plan = InGroupPlan(question.setting(chosen), partition, labels is not None, n_neighbors, metric)
-    found = run(plan, range(1, n_resamples + 1), n_jobs)
-    causes = [each.cause if isinstance(each, Failed) else "" for each in found]
-    failed, names = Failures.number(np.array(causes, dtype=object))
-    nothing = np.full(partition.n_labels, np.nan)
-    values = np.stack([nothing if isinstance(each, Failed) else each for each in found])
-    values = with_average(values, judged.sizes.astype(float))
-    result = Stability(
-        index="in_group",
-        relative=False,
-        clusterer=question.configurations[0].name,
-        n_clusters=None,
-        samples=study.samples,
-        labels=judged.partition.labels,
-        clusters=judged.partition.classes,
-        sizes=judged.sizes,
-        distribution=values[:, :-1],
-        overall_distribution=values[:, -1],
-        failed=failed,
-        causes=names,
-        provenance=question.provenance(
-            chosen, n_resamples=n_resamples, n_neighbors=n_neighbors, metric=describe(metric)
-        ),
-    )
-    result.failures.report("resample")
-    return result
-
-
-@dataclass(frozen=True, eq=False)
-class InGroupPlan(ClusteringPlan[FloatArray | Failed]):
-    """Everything that the proportions of a resample follow from, except its number."""
-
-    reference: Partition
-    labels_travel: bool  # else every resample is clustered again
-    n_neighbors: int
-    metric: Metric
-
-    description = "in-group proportion"
-
-    @property
-    def in_threads(self) -> bool:
-        """Neighbours are found in Python."""
-        return False
-
-    def replicate(self, number: int) -> FloatArray | Failed:
-        """Compute the proportions in one resample, among its distinct samples, (k,)."""
-        sample = self.setting.resample(0, number)
-        k, codes = self.reference.n_labels, self.reference.codes
-        drawn = sample.draw.weights > 0
-        if not self.labels_travel:
-            labelled = self.setting.learners[0].learn([sample])[0].labels(0, [sample.points])
-            if isinstance(labelled, Failed):
-                return labelled
-            found = labelled.at(0)
-            partners = partners_of(tables_of(found.codes[None], codes, drawn, (found.n_labels, k))[0])
-            # Clusters are named after those of the study; one without a partner gets a number beyond them.
-            partners = np.where(partners < 0, k + np.arange(found.n_labels), partners)
-            codes = partners[found.codes]
-        rows = np.flatnonzero(drawn)
-        if len(rows) <= self.n_neighbors:
-            return Failed(TOO_FEW)
-        nearest = neighbours(sample.draw.points[rows], self.n_neighbors, self.metric)
-        partition = Partition(codes[rows], np.arange(max(k, int(codes[rows].max()) + 1)))
-        return proportions_of(partition, nearest, [self.n_neighbors])[0, :k]

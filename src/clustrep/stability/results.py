@@ -54,8 +54,8 @@ class Stability(Resampled, Failing, Saved):
 
     Attributes
     ----------
-    index : {"matching", "inclusion", "jaccard", "r", "d", "in_group"}
-        The quantity of every resample: how well a cluster is found again, or its in-group proportion there.
+    index : {"matching", "inclusion", "jaccard", "r", "d"}
+        The quantity of every resample: how well a cluster is found again.
     relative : bool
         Whether "matching" is divided by the number of samples, "d" by the size of each cluster.
     clusterer : str
@@ -404,7 +404,6 @@ class InGroupProportion(Saved):
     See Also
     --------
     in_group_proportion : The function that returns it.
-    in_group_stability : The proportions in resamples of the study.
     """
 
     n_neighbors: tuple[int, ...]

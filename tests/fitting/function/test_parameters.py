@@ -156,7 +156,7 @@ def states(clusterer, seed):
     """All random states of a seeded copy, by parameter."""
     seeded = with_seed(clusterer, np.random.SeedSequence(seed))
     if callable(seeded):
-        return {name: value for name, value in seeded.arguments.items() if name == "random_state"}
+        return {name: value for name, value in seeded.keywords.items() if name == "random_state"}
     if not hasattr(seeded, "get_params"):
         return {"random_state": seeded.random_state}
     return {name: value for name, value in seeded.get_params().items() if name.split("__")[-1] == "random_state"}

@@ -97,7 +97,6 @@ FIGURES = {
     "features": lambda: result_of("Findings").plot(kind="features"),
     "forest": lambda: result_of("Replicability").plot(kind="forest"),
     "clusters": lambda: result_of("LocalReplicability").plot(kind="clusters"),
-    "co-clustering": lambda: result_of("LocalReplicability").plot(kind="co-clustering", point=0),
     "four clusterers": lambda: curves_of(dict.fromkeys(("k-means", "Ward", "complete linkage", "mixture"), KMEANS)),
     "four laboratories": lambda: cr.replicability(
         KMeans(2, n_init=1), {f"lab {i}": X for i in range(1, 5)}, **QUICK

@@ -61,7 +61,7 @@ def test_odd_names_in_figures_from_data(cohorts):
 def test_own_figures_have_journal_widths_and_small_letters(local):
     result, compared = replicability(scores((4, 3, 3))), over_k(["ward"], [2, 3])
     own = [result.plot(), result.plot(kind="forest"), compared.plot()]
-    own += [local.plot(), local.plot(kind="clusters"), local.plot(kind="co-clustering", point=0)]
+    own += [local.plot(), local.plot(kind="clusters")]
     for drawn in map(rendered, own):
         width = inches(drawn)[0]
         assert min(abs(width - SINGLE), abs(width - DOUBLE)) < 1e-9

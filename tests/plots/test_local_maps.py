@@ -52,10 +52,6 @@ def test_one_feature_is_drawn_against_the_score(cohorts):
     drawn = rendered(line.plot()).collections[0].get_offsets()
     np.testing.assert_allclose(drawn, np.column_stack([cohorts["alpha"].X[:, 0], line.mean]))
     assert rendered(line.plot(points="tsne")).get_ylabel() == "second t-SNE coordinate"
-    axes = rendered(line.plot(kind="co-clustering", point=2))
-    for ax, share in zip(axes, line.co_clustering(2), strict=True):
-        np.testing.assert_allclose(ax.collections[0].get_offsets(), np.column_stack([cohorts["beta"].X[:, 0], share]))
-        assert ax.lines[0].get_ydata().tolist() == [1.0]
 
 
 def test_clusters_are_bars_with_intervals(local):
@@ -77,38 +73,14 @@ def test_many_clusters_have_their_names_upright(cohorts):
     assert {label.get_rotation() for label in ax.get_xticklabels()} == {90}
 
 
-def test_who_shares_a_points_cluster(local, cohorts):
-    axes = rendered(local.plot(kind="co-clustering", point=4))
-    assert axes.shape == (2,)
-    X, shares = cohorts["beta"].X, local.co_clustering(4)
-    both = np.vstack([X, cohorts["alpha"].X[4]])
-    for ax, share, name in zip(axes, shares, ("alpha", "beta"), strict=True):
-        np.testing.assert_array_equal(ax.collections[0].get_array(), share)
-        assert ax.get_title() == f"function learned on {name}"
-        placed = np.vstack([ax.collections[0].get_offsets(), ax.lines[0].get_xydata()])
-        centred = both - both.mean(axis=0)
-        np.testing.assert_allclose((placed**2).sum(axis=0), np.linalg.svd(centred)[1][:2] ** 2)
-        assert ax.lines[0].get_marker() == "X"
-    words = axes[0].figure.get_suptitle()
-    assert words == f"KMeans, k = 3; alpha5:\nlocal ARI {local.mean[4]:.2f} ± {local.sd[4]:.2f}"
-
-
-def test_test_points_are_placed_as_asked(local, tmp_path):
+def test_a_loaded_result_needs_points(local, tmp_path):
     given = np.arange(60.0).reshape(30, 2)
-    axes = local.plot(kind="co-clustering", point=0, test_points=given)
-    np.testing.assert_array_equal(axes[1].collections[0].get_offsets(), given)
-    assert not axes[0].lines  # nobody knows where the point would be there
-    axes = local.plot(kind="co-clustering", point=3, test_points=given, points=given[::-1])
-    assert axes[0].lines[0].get_xydata().tolist() == [given[::-1][3].tolist()]
-    axes = rendered(local.plot(kind="co-clustering", point=3, test_points="tsne"))
-    assert len(axes[0].lines) == 1
-    assert axes[1].get_xlabel() == "first t-SNE coordinate"
     local.save(tmp_path / "local.npz")
     loaded = cr.load(tmp_path / "local.npz")
-    rendered(loaded.plot(kind="co-clustering", point=0, test_points=given))
+    rendered(loaded.plot(points=given))
     rendered(loaded.plot(kind="clusters"))
     with pytest.raises(ParameterError):
-        loaded.plot(kind="co-clustering", point=0)
+        loaded.plot()
     with pytest.raises(ParameterError):
         loaded.plot(points="tsne")
 
@@ -124,13 +96,11 @@ def test_local_figures_bear_one_resample_and_failures():
     X = np.array([0.0, 0.5, 0.7, 2, 3, 6])[:, None] * [1, 2, -1]
     one = cr.local_replicability(AgglomerativeClustering(2), train=X, test=X + 0.1, n_resamples=1, rng=0)
     assert np.isnan(one.sd).all()
-    assert "±" not in one.plot(kind="co-clustering", point=0)[0].figure.get_suptitle()
     with pytest.warns(cr.errors.ReplicateWarning):
         failing = cr.local_replicability(sometimes, train=X, test=X + 0.1, agreement="mi", n_resamples=9, rng=0)
     for result in (one, failing):
         rendered(result.plot())
         rendered(result.plot(kind="clusters"))
-        rendered(result.plot(kind="co-clustering", point=1))
 
 
 def test_points_without_a_score_are_grey(local):
@@ -148,12 +118,6 @@ def test_points_without_a_score_are_grey(local):
         ({"kind": "maps"}, ParameterError),
         ({"points": "umap"}, ParameterError),
         ({"points": np.zeros((4, 2))}, DataError),
-        ({"kind": "co-clustering"}, ParameterError),
-        ({"kind": "co-clustering", "point": 30}, ParameterError),
-        ({"kind": "co-clustering", "point": -1}, ParameterError),
-        ({"kind": "co-clustering", "point": 0, "test_points": np.zeros((3, 2))}, DataError),
-        ({"kind": "co-clustering", "point": 0, "points": "pca"}, ParameterError),
-        ({"point": 3}, ParameterError),
         ({"kind": "clusters", "points": "pca"}, ParameterError),
         ({"ax": "here"}, ParameterError),
         ({"ax": "here", "kind": "clusters"}, ParameterError),
@@ -170,12 +134,6 @@ def test_few_points_have_no_tsne():
     few = local_of(np.vstack([X, X + 1]), np.vstack([X, X + 2]), k=2, n_resamples=1, at=X)
     with pytest.raises(ParameterError):
         few.plot(points="tsne")
-
-
-def test_figures_of_several_axes_refuse_one(local):
-    _, ax = plt.subplots()
-    with pytest.raises(ParameterError):
-        local.plot(ax, kind="co-clustering", point=0)
 
 
 def test_clusters_stand_in_the_order_of_their_labels(cohorts):

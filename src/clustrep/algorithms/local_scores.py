@@ -27,8 +27,6 @@ from clustrep.plots.canvas import (
     literal,
     look,
     names_below,
-    panels,
-    refuse_axes,
     score_colours,
     smallest,
 )
@@ -41,7 +39,7 @@ from clustrep.types import BoolArray, FloatArray, IntArray, Labels
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from clustrep.fitting.setting import RunOrigin
 
@@ -218,43 +216,23 @@ class LocalReplicability(Resampled, Failing, Saved):
         *,
         kind: str = "map",
         points: ArrayLike | None = None,
-        point: int | None = None,
-        test_points: ArrayLike | None = None,
-    ) -> Any:
-        """Draw the points coloured by their mean score; or a bar for every cluster; or who shares a point's cluster.
+    ) -> Axes:
+        """Draw the points coloured by their mean score; or a bar for every cluster.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-        kind : {"map", "clusters", "co-clustering"}
-            The last draws the test points by how often they share the cluster of `point`, under the function of either
-            study, and returns two axes.
+        kind : {"map", "clusters"}
         points : "tsne", "pca" or ndarray, (n_points, 2), optional
             Where to draw the points; by default the points themselves in two dimensions, else their first two
             principal components. Needed for a result that was read from a file.
-        point : int, optional
-            Which point's cluster is shared.
-        test_points : "tsne", "pca" or ndarray, (n_test, 2), optional
-            Where to draw the test points; by default as above. The point itself is marked where `points`, or the
-            points in memory, have the same columns.
         """
-        check_choice(kind, "kind", ("map", "clusters", "co-clustering"))
-        if kind != "co-clustering" and (point is not None or test_points is not None):
-            raise ParameterError(f"point and test_points must be left out with kind={kind!r}.", parameter="point")
-        if kind == "clusters" and points is not None:
-            raise ParameterError("points must be left out with kind='clusters', which draws none.", parameter="points")
+        check_choice(kind, "kind", ("map", "clusters"))
         if kind == "map":
             return draw_map(self, points, self._points, ax)
-        if kind == "clusters":
-            return draw_bars(self, ax)
-        refuse_axes(ax, kind)
-        if point is None:
-            raise ParameterError(
-                "point must be given with kind='co-clustering': whose cluster is shared?", parameter="point"
-            )
-        at = self._points if points is None else points
-        memory = None if self._origin is None else self._origin.studies[-1].X
-        return draw_co_clustering(self, point, test_points, at, memory)
+        if points is not None:
+            raise ParameterError("points must be left out with kind='clusters', which draws none.", parameter="points")
+        return draw_bars(self, ax)
 
     def __repr__(self) -> str:
         lines = [
@@ -324,7 +302,7 @@ def mean_by(codes: IntArray, values: FloatArray, n_groups: int) -> FloatArray:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# figures: a map of the points, a bar for every cluster, who shares a point's cluster
+# figures: a map of the points, a bar for every cluster
 
 
 # With more points, vector files hold them as one picture.
@@ -429,62 +407,3 @@ def draw_bars(result: LocalReplicability, ax: Axes | None = None) -> Axes:
         ax.set_ylabel(f"local {literal(shown(result.agreement))}")
         legend_above(ax, _title(label(result.clusterer, result.n_clusters), result.train, result.test))
         return ax
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# who shares a point's cluster
-
-
-def draw_co_clustering(
-    result: LocalReplicability,
-    point: int,
-    test_points: ArrayLike | None,
-    points: ArrayLike | None,
-    memory: FloatArray | None,
-) -> NDArray[Any]:
-    """Draw the test points under the function of either study, as a figure; returns its two axes."""
-    shares = result.co_clustering(point)  # (2, n_test)
-    coordinates = check_coordinates(test_points, memory, shares.shape[1], "test_points")
-    if isinstance(points, str):
-        raise ParameterError(
-            "points must be an array with kind='co-clustering'; test_points may be 'tsne' or 'pca'.",
-            parameter="points",
-        )
-    mark = np.full(coordinates.shape[1], np.nan)
-    if points is not None:
-        given = check_coordinates(points, None, len(result.samples), "points")[point]
-        mark = given if given.shape == mark.shape else mark
-    xy, names = in_two_dimensions(np.vstack([coordinates, mark]), test_points if isinstance(test_points, str) else None)
-    with panels(2, 1, SINGLE, 1.7 * SINGLE) as (figure, axes):
-        for ax, share, study in zip(axes[:, 0], shares, (result.train, result.test), strict=True):
-            dots = _draw_share(ax, share, xy[:-1], xy[-1])
-            ax.set_title(f"function learned on {literal(study)}")
-            ax.set_ylabel(names[1] if xy.shape[1] == 2 else "share of resamples")
-        axes[1, 0].set_xlabel(names[0])
-        spread = f" ± {result.sd[point]:.2f}" if np.isfinite(result.sd[point]) else ""
-        score = f"local {literal(shown(result.agreement))} {result.mean[point]:.2f}{spread}"
-        name = literal(label(result.clusterer, result.n_clusters))
-        figure.suptitle(f"{name}; {literal(result.samples[point])}:\n{score}")
-        colour_bar(dots, list(axes[:, 0]), "in the point's cluster, share of resamples", aspect=40)
-        return np.asarray(axes[:, 0])
-
-
-def _draw_share(ax: Axes, share: FloatArray, xy: FloatArray, mark: FloatArray) -> Any:
-    """Draw the test points under one function; a single feature is drawn against the share."""
-    flat = xy.shape[1] == 1
-    dots = ax.scatter(
-        xy[:, 0],
-        share if flat else xy[:, 1],
-        c=share,
-        s=14,
-        cmap=score_colours(),
-        vmin=0,
-        vmax=1,
-        lw=0,
-        plotnonfinite=True,
-        rasterized=len(xy) > MOST_VECTORS,
-    )
-    mark = np.array([mark[0], 1.0]) if flat else mark
-    if np.isfinite(mark).all():
-        ax.plot(*mark[:, None], "X", color="black", markeredgecolor="white", markersize=9, label="the point")
-    return dots

@@ -664,11 +664,8 @@ class Batch:
         return Labelled(partitions, int(n_found[i, member]))
 
     def _codes(self, i: int, member: int, points: PointSet, known: dict[tuple[int, PointSet], IntArray]) -> IntArray:
-        if (i, points) in known:
-            return np.asarray(known[i, points][member])
-        begin = sum(settings.n_clusters for settings in self.settings[:member])
-        centres = self._fits[0][i, begin : begin + self.settings[member].n_clusters]
-        return nearest_centre(self.learner.space(points), centres)
+        of_points = known.get((i, points))
+        return np.asarray((self.labels_at(points, [i])[0] if of_points is None else of_points)[member])
 
 
 def batch_of(learned: Sequence[Fit]) -> Batch | None:

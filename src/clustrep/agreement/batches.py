@@ -6,7 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ from clustrep.execution.devices import PROCESSOR
 from clustrep.execution.seeds import Failed
 from clustrep.kernels.fit_batch import count_tables
 from clustrep.types import BoolArray, FloatArray, IntArray
+
+# That of the training function, that of the test function, and the weights of their samples.
+PartitionPair: TypeAlias = tuple[Partition, Partition, IntArray]
 
 NO_NUMBER = "the agreement failed or is not a number"
 # This number of cells and samples are compared at once; beyond it in a single table, occupied cells are listed instead.
@@ -262,7 +265,7 @@ def _members_together(n_labels: Sequence[int], n_pairs: int) -> Iterator[slice]:
 
 def binary_scores(
     agreement: Agreement,
-    pairs: Sequence[tuple[Partition, Partition, IntArray]],
+    pairs: Sequence[PartitionPair],
     noise: Noise,
     device: str = PROCESSOR,
 ) -> list[FloatArray | Failed]:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Unpack, overload
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 
 from clustrep.agreement.agreements import Agreement, AgreementSpec, resolve_agreement
-from clustrep.agreement.batches import binary_scores
+from clustrep.agreement.batches import PartitionPair, binary_scores
 from clustrep.agreement.contingency import RULES, Noise, Partition
 from clustrep.algorithms.local_scores import LocalReplicability
-from clustrep.algorithms.replicability import KnownLabelsLike, Options, check_configuration, may_miss_values
+from clustrep.algorithms.replicability import KnownLabelsLike, check_configuration, may_miss_values
 from clustrep.checks import as_table, check_choice, check_integer, check_table
 from clustrep.data.studies import Studies
 from clustrep.data.study import Study
@@ -38,30 +37,6 @@ POINT_SECONDS = Cost(3e-9, 1e-9)
 MOST_LABELS = 2**22
 
 
-@overload
-def local_replicability(
-    clusterer: Clusterer,
-    *,
-    train: Any,
-    test: Studies,
-    at: Any = ...,
-    agreement: AgreementSpec = ...,
-    **options: Unpack[Options],
-) -> dict[str, LocalReplicability]: ...
-
-
-@overload
-def local_replicability(
-    clusterer: Clusterer,
-    *,
-    train: Any,
-    test: Study | ArrayLike | pd.DataFrame,
-    at: Any = ...,
-    agreement: AgreementSpec = ...,
-    **options: Unpack[Options],
-) -> LocalReplicability: ...
-
-
 def local_replicability(
     clusterer: Clusterer,
     *,
@@ -76,7 +51,7 @@ def local_replicability(
     rng: Rng = None,
     n_jobs: int | None = None,
     n_landmarks: int | None = None,
-) -> LocalReplicability | dict[str, LocalReplicability]:
+) -> Any:
     """Measure how well the clustering around each point replicates (Algorithm 3).
 
     The local score of a point x compares two binary partitions of the test study X′: which of its points share x's
@@ -302,8 +277,8 @@ class LocalPlan(ClusteringPlan[LocalReplicate]):
 
     def _pair(
         self, i: int, trained: Labelled | Failed, tested: Labelled | Failed, weights: IntArray
-    ) -> LabelledPair | Failed:
-        """Prepare the comparison of two functions on the i-th test study."""
+    ) -> tuple[PartitionPair, LocalScores] | Failed:
+        """Prepare the comparison of two functions on the i-th test study: the table of scores is not there yet."""
         if isinstance(trained, Failed):
             return trained
         if isinstance(tested, Failed):
@@ -312,46 +287,30 @@ class LocalPlan(ClusteringPlan[LocalReplicate]):
         rule = RULES[self.noise]
         if rule.omits:
             weights = np.where(rule.counted(by_trained.is_noise, by_tested.is_noise), weights, 0)
-        return LabelledPair(
-            by_trained,
-            by_tested,
-            weights,
+        scores = LocalScores(
+            table=np.empty((0, 0)),
+            trivial=has_one_cluster(by_trained, weights) or has_one_cluster(by_tested, weights),
             at=(trained.at(0).small_codes, tested.at(0).small_codes),
             test_points=(trained.at(1 + self.n_tests + i).small_codes, tested.at(2).small_codes),
+            noise=(by_trained.noise, by_tested.noise),
         )
+        return (by_trained, by_tested, weights), scores
 
-    def _scores(self, pairs: Sequence[LabelledPair | Failed]) -> list[LocalScores | Failed]:
+    def _scores(self, pairs: Sequence[tuple[PartitionPair, LocalScores] | Failed]) -> list[LocalScores | Failed]:
         """Score the points of all pairs together."""
-        labelled = [pair for pair in pairs if not isinstance(pair, Failed)]
-        compared = [(pair.trained, pair.tested, pair.weights) for pair in labelled]
-        tables = binary_scores(self.agreement, compared, self.noise, self.setting.device)
-        trivial = [
-            has_one_cluster(pair.trained, pair.weights) or has_one_cluster(pair.tested, pair.weights)
-            for pair in labelled
-        ]
-        outcomes = (
-            table
-            if isinstance(table, Failed)
-            else LocalScores(table, single, pair.at, pair.test_points, (pair.trained.noise, pair.tested.noise))
-            for pair, table, single in zip(labelled, tables, trivial, strict=True)
-        )
-        return [pair if isinstance(pair, Failed) else next(outcomes) for pair in pairs]
+        compared = [pair[0] for pair in pairs if not isinstance(pair, Failed)]
+        tables = iter(binary_scores(self.agreement, compared, self.noise, self.setting.device))
+        outcomes: list[LocalScores | Failed] = []
+        for pair in pairs:
+            outcome = pair if isinstance(pair, Failed) else next(tables)
+            outcomes.append(outcome if isinstance(outcome, Failed) else pair[1]._replace(table=outcome))
+        return outcomes
 
 
 def has_one_cluster(partition: Partition, weights: IntArray) -> bool:
     """Whether all samples that have a weight are in the same cluster."""
     drawn = partition.codes[weights > 0]
     return bool((drawn == drawn[:1]).all())
-
-
-class LabelledPair(NamedTuple):
-    """Two partitions of the same weighted points, and the labels of other points under the same two functions."""
-
-    trained: Partition
-    tested: Partition
-    weights: IntArray
-    at: tuple[IntArray, IntArray]
-    test_points: tuple[IntArray, IntArray]
 
 
 def _result(plan: LocalPlan, i: int, outcomes: Sequence[LocalScores | Failed], labels: Labels) -> LocalReplicability:

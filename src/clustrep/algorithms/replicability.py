@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, Unpack, overload
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +13,6 @@ from clustrep.agreement.agreements import Agreement, AgreementSpec, resolve_agre
 from clustrep.agreement.batches import Pairs
 from clustrep.agreement.contingency import RULES, Noise
 from clustrep.algorithms.comparison import Comparison
-from clustrep.algorithms.pairwise import Replicability
 from clustrep.algorithms.separateness import separateness_of_pairs, shares_between, spread_of
 from clustrep.checks import check_choice, check_flag, check_integer, check_labels_of
 from clustrep.data.studies import Studies, StudiesLike, as_studies
@@ -35,40 +34,6 @@ from clustrep.types import BoolArray, FloatArray, IntArray
 KnownLabelsLike: TypeAlias = Mapping[str, ArrayLike] | Literal[True]
 
 
-class Options(TypedDict, total=False):
-    """What `replicability` and `local_replicability` both take."""
-
-    n_resamples: int
-    labels: KnownLabelsLike | None
-    noise: Noise
-    resampling: Resampling | None
-    rng: Rng
-    n_jobs: int | None
-    n_landmarks: int | None
-
-
-@overload
-def replicability(
-    clusterer: Clusterer,
-    studies: StudiesLike,
-    *,
-    agreement: AgreementSpec = ...,
-    diagonal: bool = ...,
-    **options: Unpack[Options],
-) -> Replicability: ...
-
-
-@overload
-def replicability(
-    clusterer: Clusterer,
-    studies: StudiesLike,
-    *,
-    agreement: tuple[AgreementSpec, ...] | list[AgreementSpec],
-    diagonal: bool = ...,
-    **options: Unpack[Options],
-) -> dict[str, Replicability]: ...
-
-
 def replicability(
     clusterer: Clusterer,
     studies: StudiesLike,
@@ -82,7 +47,7 @@ def replicability(
     rng: Rng = None,
     n_jobs: int | None = None,
     n_landmarks: int | None = None,
-) -> Replicability | dict[str, Replicability]:
+) -> Any:
     """Measure how well the clustering learned on each study replicates on every other (Algorithms 1 and 2).
 
     For every ordered pair of studies (train X, test X′), two partitions of the test study are compared: that by the

@@ -121,9 +121,7 @@ def run(plan: Plan[T], numbers: Sequence[int], n_jobs: int | None = None) -> lis
     `choose_workers` decides whether workers are processes, threads or none; a backend that the user has set with
     `joblib.parallel_config` is used instead.
     """
-    values, messages = _values_and_warnings(plan, checkpoints.share_of(numbers), n_jobs)
-    _pass_on(messages)
-    return values
+    return RunCache().run("alone", lambda: plan, numbers, n_jobs)
 
 
 class RunCache:

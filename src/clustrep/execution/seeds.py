@@ -156,11 +156,6 @@ def derived_root(root: int, stream: Stream, number: int = 0) -> int:
     return _entropy(np.random.SeedSequence(root, spawn_key=(int(stream), number)))
 
 
-def derived_root_with(root: int, secret: int) -> int:
-    """Return another seed that cannot be found without the secret."""
-    return _entropy(np.random.SeedSequence([root, secret], spawn_key=(int(Stream.DRAW),)))
-
-
 @cache
 def _numbers_of(name: str) -> tuple[int, ...]:
     return tuple(np.frombuffer(hashlib.sha256(name.encode()).digest()[:16], dtype="<u4").tolist())

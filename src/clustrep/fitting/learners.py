@@ -10,7 +10,7 @@ import copy
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -477,13 +477,6 @@ class Spaces(WeakKeyDictionary[Resample, Space]):
         return Spaces, ()
 
 
-class Shared(NamedTuple):
-    """What all members of a learner have in common: the space, and what the learner inside learned there."""
-
-    space: Space
-    inside: Any
-
-
 @dataclass(frozen=True, eq=False)
 class TransformedFunction(FittedFunction):
     """ψ after a transformer."""
@@ -530,17 +523,17 @@ class TransformedLearner(AroundLearner):
         """Estimate how many numbers are compared in one resample."""
         return self.learner.work(points) + WORK_PER_VALUE * points.X.size
 
-    def share(self, resample: Resample) -> Shared:
+    def share(self, resample: Resample) -> tuple[Space, Any]:
         """Fit the transformer, and learn in its space what all members have in common."""
         if resample not in self._spaces:
             self._spaces[resample] = Space.of(self.members[0].first_steps, resample)
         space = self._spaces[resample]
-        return Shared(space, self.learner.share(space.resample))
+        return space, self.learner.share(space.resample)
 
-    def psi(self, shared: Shared, resample: Resample, configuration: Configuration) -> FittedFunction:
+    def psi(self, shared: tuple[Space, Any], resample: Resample, configuration: Configuration) -> FittedFunction:
         """Learn in the space."""
-        psi = self.learner.psi(shared.inside, shared.space.resample, configuration.last_step)
-        return TransformedFunction(psi, shared.space)
+        space, inside = shared
+        return TransformedFunction(self.learner.psi(inside, space.resample, configuration.last_step), space)
 
     def function(self, psi: Any, resample: Resample, configuration: Configuration) -> ClusteringFunction:
         """Return ψ as users have it: the transformer first."""

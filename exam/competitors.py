@@ -35,7 +35,7 @@ MOST = 8
 N_INIT = 3
 N_REFERENCES = 20
 N_SPLITS = 20
-# Covariances with p (p + 1) / 2 entries are fitted where there are so many samples for each feature.
+# Covariances with p (p + 1) / 2 entries are fitted where there are this many samples for each feature.
 SAMPLES_PER_FEATURE = 10
 
 

@@ -60,7 +60,7 @@ class Size:
     n_null: int
 
     def with_collections(self, n: int, n_missing: int) -> Size:
-        """Return the same with so many collections of every kind, and of those with missing clusters."""
+        """Return the same with this number of collections of every kind, and of those with missing clusters."""
         collections = {**dict.fromkeys(self.collections, n), MISSING: n_missing}
         return replace(self, collections=collections, slow=min(self.slow, n))
 

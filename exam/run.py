@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--collections",
         type=int,
         nargs="+",
-        help="so many collections of every kind; another number for missing clusters",
+        help="number of collections of every kind; another number for missing clusters",
     )
     parser.add_argument("--only", default="", help="only kinds whose name contains this")
     parser.add_argument("--jobs", type=int, default=-1, help="workers; all cores by default")

@@ -77,7 +77,7 @@ def shifts_of(rng, n_studies, p, length):
 
 
 def gaussian(k, p, n_studies, distance=6.0, shift=0.0):
-    """Round clusters in equal shares, every study shifted by so many sd."""
+    """Round clusters in equal shares, every study shifted by a number of sd."""
 
     def samplers(rng):
         centres = centres_apart(rng, k, p, distance)

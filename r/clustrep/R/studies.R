@@ -24,7 +24,7 @@
 #' @keywords internal
 NULL
 
-# Blocks of a matrix are at most so many numbers: R writes no more than 2 GB at once.
+# Blocks of a matrix are at most this many numbers: R writes no more than 2 GB at once.
 block_size <- function() getOption("clustrep.block_size", 1e8)
 
 tables_of <- function(studies, study = NULL, label = NULL, rep = NULL, features = NULL) {

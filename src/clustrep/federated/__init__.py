@@ -2,7 +2,7 @@
 
 session     what all sites agree on: the question, their public keys, a nonce; keys: signatures
 policy      what the data owner lets leave; record: the log of what left; site: all of these together, checked
-audit       the rule of atoms: everything released about a study is about groups of at least so many samples
+audit       the rule of atoms: everything released about a study is about groups of a least number of samples
 forms       clustering functions as means of clusters, without samples
 files       one file each: functions of a site, scores of a site; reading: how they are checked
 learning    `learn`; scoring: `score`; combining: `combine`; combined: its result

@@ -1,4 +1,4 @@
-"""The rule of atoms: whatever was released about a study is about groups of at least so many samples.
+"""The rule of atoms: whatever was released about a study is about groups of a least number of samples.
 
 Every released number is a size or a sum over a cell of one of the partitions that were released. Atoms are the cells of
 their common refinement. Each linear combination of all released numbers weights all samples of an atom alike, so that

@@ -38,8 +38,8 @@ from clustrep.text import listing, plural
 from clustrep.types import BoolArray, FloatArray, IntArray
 
 NOT_TOLD = "not told: a cluster of the partner has few samples here, or none, or the clusterer failed"
-# Units may differ where a mean is farther from the training study's than so many standard deviations of this study;
-# or than so many, and than FAR times the distance between the training study's clusters.
+# Units may differ where a mean is farther from the training study's than this many standard deviations of this study;
+# or than this many, and than FAR times the distance between the training study's clusters.
 FAR, NOT_NEAR = 5.0, 2.0
 
 

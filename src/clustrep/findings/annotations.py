@@ -38,7 +38,7 @@ MOST_VALUES = 30
 # What an adjusted Rand index is called that is at least so high: Steinley (2004), Psychological Methods 9(3), 386-396.
 WORDS = ((0.9, "excellent"), (0.8, "good"), (0.65, "moderate"), (-1.0, "poor"))
 MOST_NAMES = 5
-# Classes with this share of a cluster are named, and so many of them.
+# Classes with this share of a cluster are named, and this many of them.
 SHOWN_FROM, MOST_CLASSES = 0.2, 3
 # Of the table of annotations × studies, and the fields that hold them.
 COLUMNS = {"n": "known", "effect": "effect", "pvalue": "pvalue", "toward": "toward"}

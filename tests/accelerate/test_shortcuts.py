@@ -16,7 +16,6 @@ from sklearn.metrics import adjusted_rand_score
 from tests.helpers import configured
 
 import clustrep as cr
-from clustrep.accelerate.graphs import DensityLearner
 from clustrep.accelerate.kmeans import KMeansLearner, Strategy, strategy_for
 from clustrep.accelerate.trees import BirchLearner, TreeLearner
 from clustrep.errors import ReplicateWarning
@@ -103,13 +102,10 @@ DETERMINISTIC = {
         for metric in ("manhattan" if linkage != "complete" else "l1", "cosine")
     },
     "birch": Birch(threshold=0.4, branching_factor=8, n_clusters=4),
-    "dbscan, narrow": DBSCAN(eps=0.9, min_samples=3),
-    "dbscan, wide": DBSCAN(eps=1.3, min_samples=6),
-    "dbscan, manhattan": DBSCAN(eps=1.7, min_samples=4, metric="manhattan"),
     "given centres": KMeans(4, init=centres(3), n_init=1),
     "given centres, a list": KMeans(2, init=centres(3)[:2].tolist(), n_init=1, algorithm="elkan", tol=0.01),
 }
-PATHS = {AgglomerativeClustering: TreeLearner, Birch: BirchLearner, DBSCAN: DensityLearner, KMeans: KMeansLearner}
+PATHS = {AgglomerativeClustering: TreeLearner, Birch: BirchLearner, KMeans: KMeansLearner}
 SETTINGS = {
     "bootstrap": (cr.resampling.Bootstrap(), {}),
     "subsample": (cr.resampling.Subsample(0.7), {}),
@@ -133,37 +129,8 @@ def test_a_clusterer_without_randomness_scores_what_it_does_by_itself(name, sett
         assert_same_partition(one(studies["b"]), other(studies["b"]))
 
 
-def test_the_examples_of_dbscan_have_noise_and_border_points():
-    for name in ("dbscan, narrow", "dbscan, wide", "dbscan, manhattan"):
-        fitted = DETERMINISTIC[name].fit(tables()["a"])
-        is_border = fitted.labels_ != -1
-        is_border[fitted.core_sample_indices_] = False
-        assert (fitted.labels_ == -1).any()
-        assert is_border.any()
-
-
-def test_a_border_point_between_two_clusters_goes_to_the_one_that_was_drawn_first(rng):
-    """Pairs of dense clusters on either side of single points, each within reach of one point of both."""
-    x = np.array([-1.3, -1.2, -1.2, -1.2, -1.1, -1, 0, 1, 1.1, 1.2, 1.2, 1.2, 1.3])
-    grid = np.stack(np.broadcast_arrays(x, 10.0 * np.arange(6)[:, None]), axis=-1).reshape(-1, 2)
-    studies = {name: grid + rng.uniform(-0.01, 0.01, size=grid.shape) for name in "ab"}
-    fast, plain = both_ways(cr.replicability, DBSCAN(eps=1.05, min_samples=5), studies, n_resamples=6, rng=0)
-    assert_equal_scores(fast, plain)
-
-
-@pytest.mark.parametrize("noise", ["drop", "singletons"])
-def test_noise_is_treated_as_without_shortcuts(noise):
-    clusterer = DETERMINISTIC["dbscan, wide"]
-    options = {"noise": noise, "resampling": cr.resampling.Bootstrap(), "rng": 0}
-    assert_equal_scores(*both_ways(cr.replicability, clusterer, tables(), n_resamples=4, **options))
-    local = both_ways(
-        cr.local_replicability, clusterer, train=tables()["a"], test=tables()["b"], n_resamples=4, **options
-    )
-    assert_equal_scores(*local)
-
-
 @pytest.mark.parametrize("at", ["training points", "grid"])
-@pytest.mark.parametrize("name", ["ward", "average, cosine", "birch", "dbscan, narrow", "given centres"])
+@pytest.mark.parametrize("name", ["ward", "average, cosine", "birch", "given centres"])
 def test_local_scores_are_those_without_shortcuts(name, at):
     studies = tables()
     points = None if at == "training points" else np.random.default_rng(0).uniform(-3, 3, size=(70, 3))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from clustrep.accelerate.graphs import CommunityLearner, DensityLearner
+from clustrep.accelerate.graphs import CommunityLearner
 from clustrep.accelerate.kmeans import KMeansLearner
 from clustrep.accelerate.trees import BirchLearner, TreeLearner
 from clustrep.fitting.learners import Learner
 
 # The first that applies to a clusterer is taken.
-SHORTCUTS: tuple[type[Learner], ...] = (KMeansLearner, TreeLearner, BirchLearner, DensityLearner, CommunityLearner)
+SHORTCUTS: tuple[type[Learner], ...] = (KMeansLearner, TreeLearner, BirchLearner, CommunityLearner)

@@ -1,4 +1,4 @@
-"""Leiden and Louvain, whose graph of neighbours serves every resolution; DBSCAN by weights."""
+"""Leiden and Louvain, whose graph of neighbours serves every resolution."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.cluster import DBSCAN
 
 from clustrep.execution.devices import PROCESSOR
 from clustrep.fitting.communities import (
@@ -17,8 +16,7 @@ from clustrep.fitting.communities import (
     NeighbourGraph,
     distinct_rows,
 )
-from clustrep.fitting.function import ClusteringFunction
-from clustrep.fitting.learners import FittedFunction, Learner, PlainLearner, fit_rows
+from clustrep.fitting.learners import FittedFunction, Learner
 from clustrep.fitting.neighbour_lists import NearestDrawn, Neighbours
 from clustrep.fitting.neighbours import Metric, nearest_point, neighbours, scipy_metric
 from clustrep.fitting.parameters import Clusterer, Configuration, with_seed
@@ -169,30 +167,3 @@ class CommunityLearner(Learner):
     def fitted(self, psi: CommunityFunction, resample: Resample, configuration: Configuration) -> Clusterer:
         """Fit the drawn rows written out, with the seed of the resample: the same clusters."""
         return psi.clusterer.fit(resample.draw.sample)
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# DBSCAN
-
-
-class DensityLearner(PlainLearner):
-    """DBSCAN by weights: rows in the order of their first drawing, so that clusters meet as they do among copies."""
-
-    @classmethod
-    def applies(cls, clusterer: Clusterer) -> bool:
-        """Whether this is exactly scikit-learn's class."""
-        return type(clusterer) is DBSCAN
-
-    def rows(self, resample: Resample) -> tuple[IntArray, IntArray | None]:
-        """Return each drawn row once, and how often it was drawn."""
-        rows, first = np.unique(resample.draw.order, return_index=True)
-        rows = rows[np.argsort(first)]
-        return rows, resample.draw.weights[rows]
-
-    def function(self, psi: FittedFunction, resample: Resample, configuration: Configuration) -> ClusteringFunction:
-        """Return ψ with a clusterer that was fitted to every drawn row."""
-        return Learner.function(self, psi, resample, configuration)
-
-    def fitted(self, psi: FittedFunction, resample: Resample, configuration: Configuration) -> Clusterer:
-        """Fit the drawn rows written out: the same clusters."""
-        return fit_rows(self, resample, configuration)

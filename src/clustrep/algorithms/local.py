@@ -302,8 +302,11 @@ class LocalPlan(ClusteringPlan[LocalReplicate]):
         tables = iter(binary_scores(self.agreement, compared, self.noise, self.setting.device))
         outcomes: list[LocalScores | Failed] = []
         for pair in pairs:
-            outcome = pair if isinstance(pair, Failed) else next(tables)
-            outcomes.append(outcome if isinstance(outcome, Failed) else pair[1]._replace(table=outcome))
+            if isinstance(pair, Failed):
+                outcomes.append(pair)
+                continue
+            table = next(tables)
+            outcomes.append(table if isinstance(table, Failed) else pair[1]._replace(table=table))
         return outcomes
 
 

@@ -289,7 +289,7 @@ def _local_scores(
     steps: Steps, configuration: Configuration, train: str, decisive: AgreementSpec, n_resamples: int
 ) -> dict[str, LocalReplicability]:
     source, plan = steps.plan.setting.source, steps.plan
-    return local_replicability(
+    scores: dict[str, LocalReplicability] = local_replicability(
         configuration.clusterer,
         train=steps.studies[train],
         test=steps.studies,
@@ -301,6 +301,7 @@ def _local_scores(
         n_landmarks=source.n_landmarks,
         n_jobs=steps.n_jobs,
     )
+    return scores
 
 
 def _tree_over_k(start: Analysis, steps: Steps, decisive: AgreementSpec) -> ClusteringTree | None:

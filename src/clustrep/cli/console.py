@@ -11,13 +11,16 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import ctypes
 import logging
 import os
 import re
 import shlex
+import signal
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -38,6 +41,8 @@ from clustrep.text import Worded, at_command_line, option, printable
 
 INTERNAL, USAGE, BAD_DATA, SOME_FAILED, INTERRUPTED, TERMINATED = 1, 2, 3, 4, 130, 143
 DEBUG = "CLUSTREP_DEBUG"
+QUIET = "clustrep.quiet"  # where a context says that --quiet was given
+GRACE = 2.0  # seconds in which an interrupted command may put things in order
 
 
 def coloured() -> bool | None:
@@ -78,7 +83,9 @@ class Failure(click.ClickException):
         self.exit_code = exit_code  # type: ignore[misc]
 
     def show(self, file: IO[Any] | None = None) -> None:
-        """Write the sentence."""
+        """Write the sentence, if there is one."""
+        if not self.message:
+            return
         is_error = self.exit_code not in (INTERRUPTED, TERMINATED)
         write_message(
             on_one_line(self.message), mark=click.style("error:", fg="red", bold=True) + " " if is_error else ""
@@ -90,9 +97,10 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command, and turn whatever it raises into a sentence and an exit code."""
-        from clustrep.execution.workers import Terminated, termination_heard
-
+        ctx.meta[QUIET] = "--quiet" in ctx.args  # the command may be interrupted before it knows its options
         try:
+            from clustrep.execution.workers import termination_heard
+
             with termination_heard(), warnings_told(partial(self.worded, ctx)) as ctx.obj:
                 return super().invoke(ctx)
         except click.exceptions.Exit:
@@ -100,10 +108,10 @@ class Commands(click.Group):
         except click.ClickException as error:
             error.message = printable(error.message, lines=True)  # type: ignore[misc]
             raise
-        except Terminated:
-            raise Failure("Terminated.", TERMINATED) from None
-        except (KeyboardInterrupt, click.Abort):
-            raise Failure("Interrupted.", INTERRUPTED) from None
+        except (KeyboardInterrupt, click.Abort) as error:
+            code = getattr(error, "exit_code", INTERRUPTED)
+            sentence = "Terminated." if code == TERMINATED else "Interrupted."
+            raise Failure("" if ctx.meta[QUIET] else sentence, code) from None
         except (DataError, AllReplicatesFailed, EngineLost, WorkerKilled) as error:
             raise Failure(self.worded(ctx, error), BAD_DATA) from None
         except ClustrepError as error:
@@ -129,6 +137,22 @@ class Commands(click.Group):
     def worded(self, ctx: click.Context, message: Worded) -> str:
         """Word an error or a warning in terms of the options of the command that runs."""
         return in_options(message, self.commands.get(ctx.invoked_subcommand or "", self))
+
+
+def heed_one_interrupt() -> None:
+    """Let the first Ctrl-C end this process in good order; another one ends it at once, where that takes seconds."""
+    heard: list[float] = []
+
+    def end(*_: object) -> None:
+        heard.append(time.monotonic())
+        if len(heard) == 1:
+            raise KeyboardInterrupt
+        if heard[-1] - heard[0] > GRACE:
+            os._exit(INTERRUPTED)
+
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # jobs in the background ignore it
+        atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)  # where Python has gone, so has the function
+        signal.signal(signal.SIGINT, end)
 
 
 @contextlib.contextmanager

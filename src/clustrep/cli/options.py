@@ -20,7 +20,7 @@ import click
 
 from clustrep.cli.clusterer_names import SHORT_NAMES, numbers_of_range, value_of
 from clustrep.cli.config_file import STDIN, read_config
-from clustrep.cli.console import prints_to_stderr, progress_told
+from clustrep.cli.console import QUIET, prints_to_stderr, progress_told
 from clustrep.cli.output import NO_FIGURES
 from clustrep.data.values import AUTO, REFERENCE, SCALES
 
@@ -415,7 +415,14 @@ engine = click.option(
 
 json_option = click.option("--json", is_flag=True, help="Write the results to stdout as JSON.")
 
-quiet = click.option("--quiet", is_flag=True, help="Print the answer, warnings and errors only.")
+
+def tell_quiet(ctx: click.Context, _: click.Parameter, value: bool) -> bool:
+    """Tell the whole program of --quiet."""
+    ctx.meta[QUIET] = value
+    return value
+
+
+quiet = click.option("--quiet", is_flag=True, callback=tell_quiet, help="Print the answer, warnings and errors only.")
 
 device = choice(
     "--device",

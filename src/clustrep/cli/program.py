@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 import click
 
 from clustrep import __version__
-from clustrep.cli.console import Commands
+from clustrep.cli.console import Commands, heed_one_interrupt
 
 # Where each command is defined.
 MODULES = {
@@ -58,4 +58,5 @@ def clustrep() -> None:
 
 def main() -> None:
     """Run the command line; the exit code tells how it ended."""
+    heed_one_interrupt()
     clustrep(prog_name="clustrep")

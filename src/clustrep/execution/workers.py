@@ -169,6 +169,8 @@ GRACE = 2  # seconds; who sends SIGTERM sends SIGKILL soon after
 class Terminated(KeyboardInterrupt):
     """Somebody asked this process to end."""
 
+    exit_code = TERMINATED
+
 
 @contextlib.contextmanager
 def termination_heard() -> Iterator[None]:

@@ -18,7 +18,7 @@ from sklearn.cluster import AgglomerativeClustering, KMeans
 from tests.execution.machines.cases import Broken, KillingOnce, Noting, Warner, interrupt_after_first_fit
 from tests.execution.workers.test_bits import assert_same_bits
 from tests.helpers import configured
-from tests.sentences import warned
+from tests.sentences import check_snapshot_of_test, warned
 
 import clustrep as cr
 from clustrep.accelerate.kmeans import KMeansLearner
@@ -150,9 +150,10 @@ def test_what_is_finished_is_kept_when_the_scheduler_goes_away(tables, tmp_path)
     with scheduler() as (process, address), dask.config.set({"distributed.comm.timeouts.connect": "2s"}):
         timer = threading.Thread(target=kill_after_first_file, args=(process, folder))
         timer.start()
-        with pytest.raises(EngineLost):
+        with pytest.raises(EngineLost) as lost:
             configured(cr.replicability, engine=address, checkpoint=folder)(clusterer, tables, **call)
         timer.join()
+    check_lost(lost, address)
     n_fits = len(list(noted.iterdir()))
     assert 0 < n_fits < 62
     for path in noted.iterdir():
@@ -162,9 +163,32 @@ def test_what_is_finished_is_kept_when_the_scheduler_goes_away(tables, tmp_path)
     assert not np.isnan(result.distribution[:, 0, 1]).any()
 
 
-def kill_after_first_file(process, folder):
+@pytest.mark.slow  # starts a cluster of its own
+@pytest.mark.parametrize("with_checkpoint", [False, True])
+def test_nothing_is_kept_where_nothing_was_finished_or_asked_for(with_checkpoint, tables, tmp_path):
+    noted, folder = tmp_path / "noted", tmp_path / "checkpoint"
+    noted.mkdir()
+    options = {"checkpoint": folder} if with_checkpoint else {}
+    with scheduler() as (process, address), dask.config.set({"distributed.comm.timeouts.connect": "2s"}):
+        timer = threading.Thread(target=kill_after_first_file, args=(process, noted, "*"))
+        timer.start()
+        with pytest.raises(EngineLost) as lost:
+            configured(cr.replicability, engine=address, **options)(
+                Noting(str(noted), seconds=1.0), tables, n_resamples=30, rng=0, diagonal=False
+            )
+        timer.join()
+    check_lost(lost, address)
+    assert not list(folder.glob("*/*.npz"))
+
+
+def check_lost(lost, address):
+    """Compare the sentence with that of the file, without the number of the port."""
+    check_snapshot_of_test(str(lost.value).replace(address.replace("dask", "tcp"), "ADDRESS"))
+
+
+def kill_after_first_file(process, folder, pattern="*/*.npz"):
     deadline = time.monotonic() + 120
-    while not list(folder.glob("*/*.npz")) and time.monotonic() < deadline:
+    while not list(folder.glob(pattern)) and time.monotonic() < deadline:
         time.sleep(0.02)
     process.kill()
 

@@ -112,6 +112,9 @@ def test_a_file_without_a_study_key_is_one_study_and_says_so(atlas):
     atlas.write_h5ad("atlas.h5ad")
     alone = [word for word in RUN if word not in ("--study-key", "lab")]
     said = " ".join(invoke(*alone, "--rep", "X_pca").stderr.split())
-    assert "atlas.h5ad is taken as one study; --study-key COLUMN splits it into several" in said
-    assert "(columns with 2 to 50 values: lab, plate)" in said
-    assert "is taken as one study" not in " ".join(invoke(*RUN, "--rep", "X_pca", "--force").stderr.split())
+    assert "--study-key 'lab' (columns with few values: lab, plate)" in said
+    note = "taken as one study"
+    assert said.count(note) == 1
+    assert note in invoke("inspect", "atlas.h5ad").stdout
+    assert "--study-key 'lab'" in invoke("valleys", "atlas.h5ad", "--k", "2", code=2).stderr
+    assert note not in " ".join(invoke(*RUN, "--rep", "X_pca", "--force").stderr.split())

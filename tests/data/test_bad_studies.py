@@ -136,6 +136,7 @@ STUDIES = [
     case("one array", lambda: cr.Studies(X), DataError),
     case("one frame", lambda: cr.Studies(F),
          DataError),
+    case("one long frame", lambda: cr.Studies(pd.DataFrame({"x": [1.0, 2, 3, 4], "site": [1, 1, 2, 2]})), DataError),
     case("one study", lambda: cr.Studies(studies()["alpha"]), DataError),
     case("a generator", lambda: cr.Studies(table for table in (F, G)), DataError),
     case("one table as lists", lambda: cr.Studies(X.tolist()), DataError),

@@ -161,3 +161,12 @@ def test_without_clusters_nothing_is_assigned(rng):
     found = findings_of({name: pd.DataFrame(rng.normal(size=(40, 3)), columns=FEATURES) for name in "xy"})
     with pytest.raises(ParameterError):
         found.assign(np.zeros((4, 3)))
+
+
+def test_samples_of_one_study_may_alternate_between_clusters(rng):
+    """The halves of a study, which one study alone is compared with, must have all clusters."""
+    X = rng.normal(size=(200, 3))
+    X[::2] += 8
+    found = findings_of({"one": pd.DataFrame(X, columns=FEATURES)})
+    assert np.isfinite(found.reference.radius).all()
+    assert len(found.reference.calibration) == 200

@@ -439,10 +439,10 @@ def _where(plan: ScorePlan, no_fit: BoolArray) -> str:
 def check_several(studies: Studies) -> Studies:
     """Check that there is something to replicate on."""
     if len(studies) < 2:
+        undivided = next((study._undivided for study in studies.values()), "")
+        advice = undivided or "To see how well one study predicts itself, split it: Studies.split(X)."
         raise ParameterError(
-            f"studies must hold at least two studies, got {len(studies)}. "
-            "To see how well one study predicts itself, split it: Studies.split(X).",
-            parameter="studies",
+            f"studies must hold at least two studies, got {len(studies)}. {advice}", parameter="studies"
         )
     return studies
 

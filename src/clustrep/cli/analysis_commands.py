@@ -31,7 +31,6 @@ from clustrep.cli.input_files import (
     scaled_by,
     warn_of_embedding,
     warn_of_notes,
-    warn_of_one_study,
     warn_of_scales,
 )
 from clustrep.cli.output import (
@@ -83,7 +82,7 @@ MANY_NUMBERS = 30  # of clusters: a warning says what they cost
 def run(ctx: click.Context, /, **settings: Any) -> None:
     """Find the clusters of all studies: how many, which study has which, and whether they are separated.
 
-    Every STUDY is a table: CSV, TSV (also packed), Parquet, h5ad, R's .rda or .rds, or a GEO series
+    Every STUDY is a table: CSV, TSV (also packed), Excel, Parquet, h5ad, R's .rda or .rds, or a GEO series
     matrix; rows are samples. Of one study, random halves are compared.
 
     \b
@@ -157,20 +156,20 @@ def check_files(settings: dict[str, Any], *, fewest: int = 1) -> None:
     """Refuse fewer studies than a command needs, as far as that is known before files are read."""
     if not settings["studies"]:
         raise click.UsageError("name one file for each study; or try `clustrep demo`.")
-    holds_one = not settings["study_key"] and not _is_only(settings["studies"], "files of R")  # of several objects
-    if fewest > 1 and len(settings["studies"]) == 1 and holds_one:
+    may_hold_several = settings["study_key"] or _is_only(settings["studies"], "files of R", "h5ad files", "Zarr stores")
+    if fewest > 1 and len(settings["studies"]) == 1 and not may_hold_several:
         raise click.UsageError(
-            "needs at least two studies: name two or more files, or, for a file of AnnData or R that holds several "
-            "studies, the column that names the study with --study-key. `clustrep run` takes one study."
+            "needs at least two studies: name two or more files, or, for a file that holds several studies, the column "
+            "that names the study with --study-key. `clustrep run` takes one study."
         )
 
 
-def _is_only(paths: Sequence[Path], files: str) -> bool:
-    """Whether there is a single file, of these formats; what cannot be read is refused later."""
+def _is_only(paths: Sequence[Path], *files: str) -> bool:
+    """Whether there is a single file, of one of these formats; what cannot be read is refused later."""
     from clustrep.data.readers import reader_of
 
     try:
-        return len(paths) == 1 and reader_of(paths[0]).files == files
+        return len(paths) == 1 and reader_of(paths[0]).files in files
     except DataError:
         return False
 
@@ -179,6 +178,10 @@ def check_several_studies(settings: dict[str, Any], studies: Studies) -> None:
     """Refuse a file that holds a single study."""
     if len(studies) > 1:
         return
+    if any(study._undivided for study in studies.values()):
+        from clustrep.algorithms.replicability import check_several
+
+        check_several(studies)
     by = f" by its column {settings['study_key']!r}" if settings["study_key"] else ""
     remedy = "name another column with --study-key" if settings["study_key"] else "save several objects"
     raise click.UsageError(f"{settings['studies'][0]} holds only one study{by}: {remedy}, or name more files.")
@@ -242,7 +245,6 @@ def analyse_files(ctx: click.Context, settings: dict[str, Any], *, fewest: int =
 def studies_to_analyse(settings: dict[str, Any]) -> Studies:
     """Read studies, and warn of problems in them."""
     unscaled = read_unscaled(settings)
-    warn_of_one_study(settings)
     warn_of_notes(unscaled, settings["scale"])
     return unscaled
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 # So few of the features, and not more than this part of them, should not have more than this share of the variance.
 FEWEST_FEATURES, MOST_NAMED, SMALL_PART, MOST_OF_VARIANCE = 3, 3, 0.1, 0.9
-# A column of obs with this many values may name studies: one is no comparison, and more are rather samples.
-FEWEST_STUDIES, MOST_STUDIES = 2, 50
 
 
 def read_studies(settings: dict[str, Any]) -> Studies:
@@ -46,32 +44,6 @@ def warn_of_notes(unscaled: Studies, scale: str) -> None:
     """Warn of problems in studies before they are compared."""
     for note in notes_on(unscaled, scale).notes:
         warn(f"{note.sentence} {note.advice}", DataWarning)
-
-
-def warn_of_one_study(settings: dict[str, Any]) -> None:
-    """Say that an h5ad file without --study-key is one study, and which columns could tell several apart."""
-    from clustrep.data.readers import reader_of
-    from clustrep.data.readers.h5ad import H5AD
-
-    path, *others = settings["studies"]
-    if others or settings["study_key"] or reader_of(path) is not H5AD:
-        return
-    columns = columns_of_studies(path)
-    which = f" (columns with {FEWEST_STUDIES} to {MOST_STUDIES} values: {listing(columns, 10)})" if columns else ""
-    warn(f"{path} is taken as one study; --study-key COLUMN splits it into several{which}.", DataWarning)
-
-
-def columns_of_studies(path: Path) -> list[str]:
-    """Return the categorical columns of obs that may name studies: their numbers of categories are read, no values."""
-    import h5py
-
-    with h5py.File(path, "r") as file:
-        sizes = {
-            name: column["categories"].shape[0]
-            for name, column in file["obs"].items()
-            if isinstance(column, h5py.Group) and "categories" in column
-        }
-    return [name for name, size in sizes.items() if FEWEST_STUDIES <= size <= MOST_STUDIES]
 
 
 def read_unscaled(settings: dict[str, Any]) -> Studies:

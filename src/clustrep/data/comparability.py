@@ -86,6 +86,7 @@ IQR_OF_SD = 2 * NormalDist().inv_cdf(0.75)
 
 
 KINDS = (
+    "one study",
     "small study",
     "raw counts",
     "sentinel values",
@@ -111,7 +112,7 @@ class Note:
     study : str
         The study, several with commas between them, or "all studies".
     kind : str
-        One of `KINDS`: "small study", "raw counts", "sentinel values", "extreme values", "long tails", "constant
+        One of `KINDS`: "one study", "small study", "raw counts", "sentinel values", "extreme values", "long tails", "constant
         features", "codes", "location", "spread", "not checked", "duplicated study", "duplicated samples" or
         "near-duplicated samples".
     sentence : str
@@ -197,7 +198,14 @@ def comparability(studies: Mapping[str, Study]) -> Comparability:
     0  a, b  location
     """
     views = [_View.of(study) for study in studies.values()]
-    weighted = [*_small(views), *_counts(views), *_sentinels(views), *_extremes(views), *_constants(views)]
+    weighted = [
+        *_undivided(views),
+        *_small(views),
+        *_counts(views),
+        *_sentinels(views),
+        *_extremes(views),
+        *_constants(views),
+    ]
     if not any(note.kind == "raw counts" for _, note in weighted):
         weighted += _codes(views)
     weighted += [*_differences(views), *_duplicates(views)]
@@ -304,6 +312,11 @@ Weighted: TypeAlias = tuple[float, Note]  # the notes of a kind with the largest
 
 # ---------------------------------------------------------------------------------------------------------------------
 # each study by itself
+
+
+def _undivided(views: Sequence[_View]) -> Iterator[Weighted]:
+    if len(views) == 1 and (advice := views[0].study._undivided):
+        yield 0, Note(views[0].name, "one study", f"All of an AnnData is taken as one study, {views[0].name}.", advice)
 
 
 def _small(views: Sequence[_View]) -> Iterator[Weighted]:

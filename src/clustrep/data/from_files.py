@@ -114,7 +114,7 @@ def _study_of(table: Table, request: Request, label: Label = None) -> Study:
     study = Study(
         table.frame, table.name, labels=table.labels, label=label, groups=units, allow_missing=request.allow_missing
     )
-    return study._with(embedding=request.rep) if table.is_embedding else study
+    return study._with(embedding=request.rep if table.is_embedding else "", _undivided=table.undivided)
 
 
 def _units_aside(table: Table, groups: str | None) -> Table:

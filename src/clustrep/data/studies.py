@@ -28,13 +28,11 @@ from clustrep.data.from_files import check_divided, check_unscaled, studies_from
 from clustrep.data.gower import gower_coded
 from clustrep.data.probes import GeneRequest, Probes
 from clustrep.data.readers.table import Request, Table, by_study
-from clustrep.data.study import Label, LabelNotFound, Normalise, Study, check_label_exists
+from clustrep.data.study import Label, LabelNotFound, Normalise, Study, advice_on_studies, check_label_exists
 from clustrep.data.values import REFERENCE, SCALES, SCALES_OF_ONE, Scale
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
 from clustrep.execution.seeds import Rng, make_generator
 from clustrep.text import listing, notebook_html, plural, printable
-
-MOST_STUDIES = 50  # a column with more values names samples
 
 StudiesLike: TypeAlias = "Studies | Mapping[str, Any] | Sequence[Any]"
 
@@ -441,6 +439,9 @@ class Studies(Mapping[str, Study]):
         """
         _check_all_features(features, normalise)
         study_key = _only_one(study_key=study_key, batch_key=batch_key)
+        for parameter, name, places in (("layer", layer, "layers"), ("use_rep", use_rep, "obsm")):
+            if isinstance(name, str) and hasattr(adata, places) and name != "X":
+                check_known(name, f"entry of {places}", list(getattr(adata, places)), parameter=parameter)
         rep = _only_one(rep=rep, layer=layer, use_rep=use_rep)
         studies = cls.__new__(cls)
         collected = studies_from_anndata(adata, study_key=study_key, rep=rep, label=label, features=features)
@@ -856,17 +857,16 @@ def _entries(studies: StudiesLike) -> list[tuple[str, Any]]:
     if not entries:
         raise DataError("studies is empty: there must be at least one study.")
     check_names_differ([name for name, _ in entries], "study", parameter="studies")
-    return [(name, values if isinstance(values, Study) else as_frame(values)) for name, values in entries]
+    return entries
 
 
 def _advice_on(table: Any) -> str:
     """Say how one table of all studies is divided."""
-    if not isinstance(of_samples := getattr(table, "obs", table), pd.DataFrame):
+    obs = getattr(table, "obs", None)
+    call = "Studies.from_anndata(adata, batch_key={!r})" if obs is not None else "Studies.from_frame(frame, {!r})"
+    if not isinstance(of_samples := as_frame(table) if obs is None else obs, pd.DataFrame):
         return ""
-    maker = "from_frame" if of_samples is table else "from_anndata"
-    few = [str(name) for name, column in of_samples.items() if 2 <= column.nunique() <= MOST_STUDIES]
-    which = f" (columns with few values: {listing(few, 10)})" if few else ""
-    return f" Name the column that tells the studies apart: Studies.{maker}(table, study_key=COLUMN){which}."
+    return f" {advice_on_studies(of_samples, call.format) or 'One table is one study: pass [table].'}"
 
 
 def _coded(
@@ -880,6 +880,7 @@ def _coded(
 ) -> list[tuple[str, Any]]:
     """Code tables for Gower's distance, as studies with their known labels."""
     check_unscaled(scale, normalise)
+    entries = [(name, as_frame(values)) for name, values in entries]
     for name, values in entries:
         if isinstance(values, Study):
             raise ParameterError(f"gower=True needs tables, and {name!r} is a Study already.", parameter="gower")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -52,6 +52,15 @@ LABEL_NAME = re.compile(
 )
 
 LABEL_VALUES_AT_MOST = 50
+
+# A column with one of these words in its name, and not too many values, probably names the study of a sample.
+STUDY_NAME = re.compile(
+    r"(?<![a-z])(batch(es)?|stud(y|ies)|donor|sample|patient|subject|individual|site|cent(er|re)|cohort|data[ _.-]?set|"
+    r"lab(oratory)?|hospital|plate|library|orig\.ident)s?(id)?(?![a-z])",
+    re.IGNORECASE,
+)
+
+MOST_STUDIES = 50  # a column with more values names samples
 
 
 class LabelNotFound(DataError):  # noqa: N818 - a name that reads as the finding
@@ -148,6 +157,7 @@ class Study:
     normalise: str = "none"
     embedding: str = ""
     allows_missing: bool = False
+    _undivided: str = ""  # for all of an AnnData: how to divide it into studies
 
     def __init__(
         self,
@@ -165,6 +175,9 @@ class Study:
         check_name(name, "The name of a study")
         check_label(label)
         subject = f"Study {name!r}"
+        obs = getattr(X, "obs", None) if hasattr(X, "obs_names") else None
+        if obs is not None and label and label in obs:
+            labels, label = obs[label].to_numpy(), None
         table, named_features, named_samples = as_table(X, subject)
         check_not_empty(table.shape, subject)
         if features is not None:
@@ -200,6 +213,9 @@ class Study:
             samples_are_named=samples is not None or named_samples,
             groups=_checked_groups(groups, len(matrix), subject),
             allows_missing=allow_missing,
+            _undivided=""
+            if obs is None
+            else advice_on_studies(obs, "Studies.from_anndata(adata, batch_key={!r})".format),
         )
         if (suspicion := self._suspicion(label)) is not None:
             warn(suspicion, DataWarning)
@@ -556,6 +572,25 @@ def check_label_exists(studies: Sequence[Study], label: Label, columns: Iterable
         columns = sorted(columns)
         choices = f"; there are {listing(columns, 10)}" if columns else ""
         raise DataError(f"No study has a column {label!r} to take labels from{choices}.{nearest(label, columns)}")
+
+
+def advice_on_studies(table: pd.DataFrame, call: Callable[[str], str]) -> str:
+    """Advise to name the column that tells the studies of a table apart; nothing where none has few values."""
+    few = [str(name) for name, column in table.items() if 2 <= _n_values(column) <= min(MOST_STUDIES, len(table) // 2)]
+    if not few:
+        return ""
+    likely = next(filter(STUDY_NAME.search, few), "COLUMN")
+    return (
+        f"If it holds several studies, name the column that tells them apart: {call(likely)} (columns with few "
+        f"values: {listing(few, 10)})."
+    )
+
+
+def _n_values(column: pd.Series) -> int:
+    try:
+        return int(column.nunique())
+    except TypeError:  # of lists
+        return 0
 
 
 def _probable_label(X: FloatArray, features: Sequence[str]) -> int | None:

@@ -202,7 +202,9 @@ def with_reference(findings: Findings, given: Studies, compared: Studies) -> Fin
     distances, members = [], []
     for s in clustered:
         elsewhere = _averaged(means, np.where(np.arange(len(Z))[:, None] == s, 0.0, weights))
-        half = np.arange(len(Z[s])) % 2
+        half = np.zeros(len(Z[s]), dtype=int)
+        for c in range(k):  # samples may alternate between clusters
+            half[codes[s] == c] = np.arange(np.count_nonzero(codes[s] == c)) % 2
         for h in (0, 1):  # a cluster of this study alone is compared with the study's other half
             own = centres_of(Z[s][half != h], codes[s][half != h], k)
             label = codes[s][half == h]

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from sklearn.cluster import KMeans
 from tests.data.readers.examples import (
     BARCODES,
     CELLS,
@@ -431,3 +432,57 @@ def test_from_anndata_needs_a_column_and_a_table_that_there_are():
         cr.Studies.from_anndata(make(), "donor", "X_umap")
     with refused(DataError):
         cr.Studies.from_anndata(make(), "donor", label="typ")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# one study, or several
+
+
+def undivided():
+    adata = make()
+    adata.obs["many"] = [f"m{i}" for i in range(len(adata))]
+    adata.obs["list"] = [[i] for i in range(len(adata))]
+    return adata
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [lambda adata: adata, lambda adata: [adata], lambda adata: {"atlas": adata}],
+    ids=["bare", "list", "mapping"],
+)
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda studies: cr.replicability(KMeans(2), studies),
+        lambda studies: cr.compare({"k-means": KMeans()}, studies, n_clusters=[2]),
+        lambda studies: cr.leave_one_study_out(KMeans(2), studies),
+    ],
+    ids=["replicability", "compare", "leave_one_study_out"],
+)
+def test_an_anndata_in_the_place_of_studies_is_told_of_its_columns(function, wrap):
+    with refused((DataError, ParameterError), None if wrap(1) == 1 else "studies"):
+        function(wrap(undivided()))
+
+
+def test_one_study_of_an_anndata_carries_a_note(h5ad):
+    adata = undivided()
+    notes = cr.Studies([adata]).scaled("pooled").comparability().notes
+    assert [note.kind for note in notes if note.kind == "one study"] == ["one study"]
+    assert "batch_key='donor'" in notes[0].remedy
+    del adata.obs["list"]
+    assert "study_key='donor'" in cr.Studies.read(h5ad(adata)).comparability().notes[0].remedy
+    for divided in (cr.Studies.from_anndata(adata, "donor"), cr.Studies({"a": adata[:3], "b": adata[3:]})):
+        assert "one study" not in [note.kind for note in divided.comparability().notes]
+
+
+def test_known_labels_are_found_in_obs():
+    adata = make()
+    study = cr.Study(adata, "atlas", label="type")
+    assert study.labels.tolist() == adata.obs["type"].tolist()
+    assert study.features == tuple(adata.var_names)
+
+
+@pytest.mark.parametrize("options", [{"layer": "X_pca"}, {"use_rep": "counts"}, {"study_key": None}])
+def test_names_of_scanpy_name_what_they_do_there(options):
+    with refused(ParameterError, next(iter(options))):
+        cr.Studies.from_anndata(make(), **{"study_key": "donor", **options})

@@ -189,8 +189,8 @@ def test_a_file_that_fails_on_opening_is_said_to_be_so(tmp_path, monkeypatch, me
     def refuse(*_args, **_options):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(type(path), method, refuse)
-    with refused(DataError):
+    with refused(DataError), monkeypatch.context() as patched:
+        patched.setattr(type(path), method, refuse)
         cr.Studies.read(path)
 
 

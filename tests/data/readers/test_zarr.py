@@ -38,6 +38,12 @@ def stored(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore")  # of anndata and zarr
+def test_a_store_without_a_column_is_one_study_with_a_note(stored, tmp_path):
+    (note,) = [note for note in cr.Studies.read(tmp_path / "cells.zarr").comparability().notes if note.kind == "one study"]
+    assert "study_key='donor'" in note.remedy
+
+
+@pytest.mark.filterwarnings("ignore")  # of anndata and zarr
 @pytest.mark.parametrize("rep", [None, "X_pca", "sparse"])
 def test_a_store_is_read_by_blocks_and_as_from_memory(stored, rep, monkeypatch):
     in_memory, on_store = stored

@@ -36,8 +36,8 @@ from numpy.typing import NDArray
 from clustrep.checks import check_unique
 from clustrep.data.readers.source import AGAIN, HDF5_MAGIC, ZARR_MARKS, import_for, in_brief
 from clustrep.data.readers.table import Path, Reader, Request, Table, are_row_numbers, rows_by_study
-from clustrep.data.study import Label
-from clustrep.errors import DataError, invalid
+from clustrep.data.study import Label, advice_on_studies
+from clustrep.errors import DataError, ParameterError, invalid
 from clustrep.execution.forecast import available_memory
 from clustrep.text import argument, listing, nearest, option, plural
 from clustrep.types import FloatArray, IntArray
@@ -62,6 +62,7 @@ class Cells(NamedTuple):
     annotations: tuple[str, ...]  # the columns of obs
     obs: Mapping[str, Sequence[Any]]  # those of them that were asked for; None for a missing value
     are_embedded: bool
+    undivided: str  # how to divide it into studies
 
 
 def read_h5ad(path: Path, study: str, request: Request) -> Iterator[Table]:
@@ -81,6 +82,8 @@ def tables_of_anndata(
     if not all(hasattr(adata, name) for name in ("obs", "obsm", "layers", "var_names")):
         advice = ": read files with Studies.read(*paths)" if isinstance(adata, str | PathLike) else ""
         raise DataError(f"from_anndata takes an AnnData, got {type(adata).__name__}{advice}.")
+    if study_key is None and (advice := advice_on_studies(adata.obs, "batch_key={!r}".format)):
+        raise ParameterError(f"study_key must be a name, got None. {advice}", parameter="study_key")
     for parameter, value in (("study_key", study_key), ("rep", rep)):
         if (value is not None or parameter == "study_key") and (not isinstance(value, str) or not value):
             raise invalid(parameter, "a name", value)
@@ -126,7 +129,8 @@ def _tables_of_cells(cells: Cells, name: str, request: Request) -> Iterator[Tabl
             np.array([*cells.obs[column], None], dtype=object)[rows] if column and column in cells.obs else None
             for column in (request.label, request.groups)
         )
-        yield Table(study, frame, labels, cells.annotations, cells.are_embedded, groups, is_part=study_key is not None)
+        table = Table(study, frame, labels, cells.annotations, cells.are_embedded, groups)
+        yield table._replace(undivided=cells.undivided) if study_key is None else table._replace(is_part=True)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -194,6 +198,7 @@ def _cells_of(
         annotations=annotations,
         obs=obs,
         are_embedded=are_embedded,
+        undivided=advice_on_studies(adata.obs, partial(argument, "study_key")),
     )
 
 

@@ -33,6 +33,7 @@ class Table(NamedTuple):
     groups: NDArray[np.object_] | None = None  # units of the samples, where these stand beside the frame
     feature_data: pd.DataFrame | None = None  # a row for each feature, such as its gene
     is_part: bool = False  # of a file that a column divides into studies
+    undivided: str = ""  # how to divide a file of AnnData that is one study
 
 
 class Request(NamedTuple):

@@ -112,9 +112,9 @@ class Note:
     study : str
         The study, several with commas between them, or "all studies".
     kind : str
-        One of `KINDS`: "one study", "small study", "raw counts", "sentinel values", "extreme values", "long tails", "constant
-        features", "codes", "location", "spread", "not checked", "duplicated study", "duplicated samples" or
-        "near-duplicated samples".
+        One of `KINDS`: "one study", "small study", "raw counts", "sentinel values", "extreme values", "long
+        tails", "constant features", "codes", "location", "spread", "not checked", "duplicated study", "duplicated
+        samples" or "near-duplicated samples".
     sentence : str
         What there is, with numbers.
     remedy : str

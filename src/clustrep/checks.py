@@ -535,6 +535,12 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
     return view
 
 
+def check_refer(codes: NDArray[Any], n: int) -> None:
+    """Check that codes are places of `n` clusters or −1, which a file that was put together by hand may break."""
+    if codes.size and not -1 <= codes.min() <= codes.max() < n:
+        raise ValueError(f"codes from {codes.min()} to {codes.max()} of {n} clusters")
+
+
 def freeze(result: Any) -> None:
     """Make the arrays of a result read-only."""
     for name, value in vars(result).items():

@@ -71,6 +71,8 @@ LOOKED_AT = 2**22  # bytes
 # The line of an attribute in a docstring: its names, and the shape of an array.
 SHAPE = re.compile(r"^(\w+(?:, \w+)*) : [^\n(]*array[^\n(]*\(([^()\n]*)\)(?! or )", re.MULTILINE)
 
+DIMENSION = re.compile(r"[A-Za-z]\w*( \+ 1)?|\d")
+
 
 def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Any:
     """Read a result that `save` wrote.
@@ -136,7 +138,7 @@ def _check_fields(path: str | PathLike[str], fields: Fields) -> None:
     if not set(public) - added <= set(fields.values) <= set(public):
         differing = sorted(set(fields.values) ^ set(public))
         raise DataError(f"{path} is damaged: these fields are missing or unknown: {listing(differing)}. Run it again.")
-    sizes: dict[str, int] = {}
+    sizes = {str(n): n for n in range(10)}
     for name, dimensions in shapes_of(RESULTS[fields.kind]).items():
         shape = value.shape if isinstance(value := fields.values.get(name), Declared) else None
         of_dimensions = zip(dimensions, shape or (), strict=False)
@@ -170,7 +172,8 @@ def shapes_of(kind: type) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for names, shape in SHAPE.findall(inspect.getdoc(kind) or ""):
         dimensions = [dimension.strip() for dimension in shape.split(",") if dimension.strip()]
-        found |= {name: dimensions for name in names.split(", ") if all(each.isidentifier() for each in dimensions)}
+        if all(map(DIMENSION.fullmatch, dimensions)):
+            found |= dict.fromkeys(names.split(", "), dimensions)
     return found
 
 

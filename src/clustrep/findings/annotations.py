@@ -173,7 +173,7 @@ class Annotations(Saved):
     def _agreement(self, i: int) -> str:
         """Answer "are these the groups that are known?": the agreement, and what each cluster mostly is."""
         overall, by_study = self.ari[i, 0], self.ari[i, 1:][np.isfinite(self.ari[i, 1:])]
-        word = next(word for least, word in WORDS if overall >= least)
+        word = next((word for least, word in WORDS if overall >= least), WORDS[-1][1])
         low, high = (f"{of(by_study, initial=overall):z.2f}" for of in (np.min, np.max))
         spread = f"; {low} to {high} by study" if low != high else ""
         table, parts = self.table_of(self.columns[i]), []

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clustrep.checks import check_known, freeze
+from clustrep.checks import check_known, check_refer, freeze
 from clustrep.files.saved import Saved
 from clustrep.findings.result import FOUND, NOT_FOUND, SIGNS
 from clustrep.plots.canvas import SINGLE, canvas, literal
@@ -82,6 +82,7 @@ class ClusterTree(Saved):
     provenance: Provenance
 
     def __post_init__(self) -> None:
+        check_refer(self.parent, len(self.clusters))
         freeze(self)
 
     @property

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clustrep.algorithms.local_scores import LocalReplicability, mean_by
-from clustrep.checks import freeze
+from clustrep.checks import check_refer, freeze
 from clustrep.errors import AllReplicatesFailed
 from clustrep.files.saved import Saved
 from clustrep.findings.result import Findings
@@ -52,10 +52,10 @@ class ClusteringTree(Saved):
         What was asked for at every level, such as "k = 3".
     codes : ndarray of int, (n_levels, n_samples)
         The cluster of every sample, 0 for the largest of its level; −1 for noise.
-    replicability : ndarray, (n_levels, most clusters)
+    replicability : ndarray, (n_levels, n_most)
         Observed local replicability of every cluster, mean over its samples and over the other studies; NaN where a
-        level has fewer clusters.
-    letters : ndarray of str, (n_levels, most clusters)
+        level has fewer clusters than the `n_most` of the one with most.
+    letters : ndarray of str, (n_levels, n_most)
         The clusters A, B, C… of the findings that have most of their samples here.
 
     See Also
@@ -77,6 +77,7 @@ class ClusteringTree(Saved):
     letters: NDArray[np.str_]
 
     def __post_init__(self) -> None:
+        check_refer(self.codes, self.replicability.shape[1])
         freeze(self)
 
     def to_frame(self) -> pd.DataFrame:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clustrep.checks import check_choice, check_known, freeze
+from clustrep.checks import check_choice, check_known, check_refer, freeze
 from clustrep.errors import ParameterError
 from clustrep.files.saved import Saved
 from clustrep.summaries import FALSE_FINDING
@@ -155,6 +155,7 @@ class Findings(Saved):
     reference: Reference | None = None
 
     def __post_init__(self) -> None:
+        check_refer(self.codes, len(self.letters))
         freeze(self)
 
     # -----------------------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from clustrep.resampling.strategies import Rerun
 K = 3
 SEPARATION = 6.5
 # Features, shift of the studies in sd, cluster-specific shift in sd, whether the new study has a further cluster.
-SETTINGS = list(product((2, 10, 60), (0.0, 3.0), (0.0, 1.0), (False, True)))
+SETTINGS = list(product((2, 10, 60, 500), (0.0, 3.0), (0.0, 1.0), (False, True)))
 
 
 def centres_of(k: int, p: int, rng: np.random.Generator) -> np.ndarray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from scipy.stats import mannwhitneyu, spearmanr
@@ -147,6 +149,50 @@ def test_variable_genes_vary_in_every_study():
     genes = metaneighbor.variable_genes(studies)
     assert {f"{j + 1}" for j in range(10, 90, 10)} <= set(genes)  # variable in both
     assert not {f"{j + 1}" for j in range(91, 100)} & set(genes)  # the highest tenth is left out
+
+
+def hazen(values, q):
+    """R's quantile of type 5, in whole tenths."""
+    ordered, place = sorted(values), Fraction(q) * len(values) + Fraction(1, 2)
+    j = int(place)
+    return (
+        min(
+            max(
+                ordered[0],
+                ordered[min(j, len(values)) - 1]
+                + float(place - j) * (ordered[min(j + 1, len(values)) - 1] - ordered[min(j, len(values)) - 1]),
+            ),
+            ordered[-1],
+        )
+        if j
+        else ordered[0]
+    )
+
+
+@pytest.mark.parametrize("n_genes", [45, 60, 203])
+def test_variable_genes_by_brute_force(n_genes):
+    """The loop of MetaNeighbor's R code: bins by median, with ties; the top quarter by variance; not the last."""
+    rng = np.random.default_rng(n_genes)
+    rates = rng.gamma(0.7, 4.0, size=n_genes)
+    studies = {name: rng.poisson(rates * rng.gamma(2.0, 0.5, size=(30, n_genes))).astype(float) for name in "abc"}
+    chosen = []
+    for X in studies.values():
+        medians = [float(np.median(X[:, j])) for j in range(n_genes)]
+        variances = [float(np.var(X[:, j], ddof=1)) for j in range(n_genes)]
+        edges = sorted({hazen(medians, Fraction(i, 10)) for i in range(11)})
+        high = set()
+        for i in range(len(edges) - 1):
+            inside = [j for j in range(n_genes) if medians[j] <= edges[i] and (i == 0 or medians[j] > edges[i - 1])]
+            if inside:
+                ordered = sorted(variances[j] for j in inside)
+                place = 0.75 * (len(ordered) - 1)  # type 7
+                below = int(place)
+                limit = ordered[below] + (place - below) * (ordered[min(below + 1, len(ordered) - 1)] - ordered[below])
+                high |= {j for j in inside if variances[j] > limit}
+        chosen.append(high)
+    expected = sorted(set.intersection(*chosen))
+    assert expected
+    assert metaneighbor.variable_genes(studies) == [str(j + 1) for j in expected]
 
 
 def test_without_variable_genes_the_remedy_is_told():

@@ -139,6 +139,55 @@ def test_further_columns_and_another_order_change_nothing(found, drawn):
     pd.testing.assert_frame_equal(found.assign(other), found.assign(frame))
 
 
+@pytest.fixture(scope="module")
+def wide():
+    """Three clusters that differ in 2 of 40 features, a sample that is as usual, and one that lies beside them."""
+    rng = np.random.default_rng(5)
+
+    def study(shift):
+        labels = rng.choice(3, 90)
+        X = rng.normal(size=(90, 40)) + shift * (np.arange(40) == 7)
+        X[:, :2] += 7 * CENTRES[labels][:, :2] / 7
+        return pd.DataFrame(X, columns=[f"f{j}" for j in range(40)])
+
+    return findings_of({"x": study(0.0), "y": study(0.0), "z": study(3.0)}), study
+
+
+@pytest.mark.parametrize("shift", [0.0, 3.0, 30.0])
+def test_another_cluster_beside_the_axes_belongs_to_none(wide, shift):
+    found, study = wide
+    assert len(found.reference.axes) == 2
+    new = study(shift)
+    new.iloc[:20, 20:24] += 4.0  # 8 sd farther, in features in which no clusters differ
+    assigned = found.assign(new)
+    is_none = (assigned["cluster"] == NONE).to_numpy()
+    assert is_none[:20].mean() > 0.8
+    assert is_none[20:].mean() < 0.2
+
+
+def test_what_is_usual_beside_the_axes_by_brute_force(wide):
+    found, study = wide
+    reference, X = found.reference, study(0.0).to_numpy()
+    s, p = reference.names.index("z"), X.shape[1]
+    aligned = (X - reference.location[s]) / reference.spread[s]
+    beside = aligned @ (np.eye(p) - reference.axes.T @ reference.axes)
+    assigned = found.assign(X, like="z")
+    for i in range(0, len(X), 11):
+        longer = max(np.sqrt(((beside[i] / reference.noise) ** 2).sum()) - reference.length[s], 0) / reference.length_sd
+        names = []
+        for c, letter in enumerate(reference.letters):
+            along = ((reference.metric.T @ reference.axes @ aligned[i] - reference.centres[c]) ** 2).sum()
+            farther = (reference.calibration >= np.sqrt(along + longer**2) / reference.radius[c]).sum()
+            if (1 + farther) / (1 + len(reference.calibration)) > 0.05:
+                names.append(letter)
+        assert assigned["set"].iloc[i].split() == names
+    few = [
+        found.reference.assign(X[:3])["set"].tolist(),
+        found.reference.assign(X, estimate_shift=False)["set"][:3].tolist(),
+    ]
+    assert few[0] == few[1]  # too few to say what is usual, and told not to ask: beside the axes nothing is compared
+
+
 def test_missing_features_are_named(found, drawn):
     with refused(DataError):
         found.assign(drawn["x"][0][["a"]])

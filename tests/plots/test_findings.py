@@ -12,6 +12,7 @@ from tests.plots.samples import NAMES, findings_of, rendered, texts_of
 import clustrep as cr
 from clustrep.errors import ParameterError
 from clustrep.findings.clustering_tree import ClusteringTree
+from clustrep.findings.features import shares_above_zero
 from clustrep.findings.plot import HATCHES, MOST_VALLEYS, SHADES, features_shown
 from clustrep.findings.result import SIGNS, STATUSES
 
@@ -82,13 +83,14 @@ def counted():
     rates = np.array([[9.0, 9.0, 0.3, 0.3], [0.3, 0.3, 9.0, 9.0]])
     tables = {name: np.log1p(rng.poisson(rates[np.arange(60) % 2])) for name in ("first", "second")}
     made = cr.analyse(AgglomerativeClustering(), tables, n_clusters=[2, 3], n_null=0, n_resamples=3, rng=0)
-    return tables, made.findings
+    return tables, made
 
 
 def test_dots_have_the_shares_above_zero_and_the_mean_effects(counted):
-    tables, findings = counted
+    tables, analysis = counted
+    findings = analysis.findings
     assert findings.n_clusters == 2
-    ax = rendered(findings.plot(kind="dots", studies=tables))
+    ax = rendered(findings.plot(kind="dots"))
     dots, legend = ax.collections[0], ax.get_legend()
     names, sizes = texts_of(ax.get_yticklabels()), dots.get_sizes() / max(ax.collections[-1].get_sizes())
     places = [findings.feature_names.index(name) for name in names]
@@ -101,15 +103,27 @@ def test_dots_have_the_shares_above_zero_and_the_mean_effects(counted):
     assert texts_of(legend.texts) == ["25 %", "50 %", "100 %"]
 
 
-def test_dots_need_the_counts_of_the_same_samples(counted):
-    tables, findings = counted
-    fewer = {name: X[:-1] for name, X in tables.items()}
-    scaled = {name: X - X.mean(axis=0) for name, X in tables.items()}
-    above = {name: X + 1 for name, X in tables.items()}
-    for studies in (None, fewer, scaled, above, {"first": tables["first"]}):
-        with pytest.raises(ParameterError) as caught:
-            findings.plot(kind="dots", studies=studies)
-        assert caught.value.parameter == "studies"
+def test_the_page_has_dots_of_counts(counted, analysis):
+    made, without = (cr.Report(each) for each in (counted[1], analysis))
+    (features,) = [section for section in made.facts["sections"] if section["id"] == "features"]
+    assert [figure["id"] for figure in features["figures"]] == ["features", "dots"]
+    rows = features["figures"][1]["table"]["rows"]
+    for row in rows:
+        place = counted[1].findings.feature_names.index(row["feature"])
+        share = counted[1].findings.above_zero["AB".index(row["cluster"]), place]
+        assert row["above_zero"] == pytest.approx(share, abs=1e-6)
+    assert 'id="figure-dots"' in made.to_html()
+    assert 'id="figure-dots"' not in without.to_html()
+
+
+def test_dots_need_counts(counted, analysis):
+    tables, codes = list(counted[0].values()), [np.arange(60) % 2] * 2
+    assert shares_above_zero(tables, codes, 2).shape == (2, 4)
+    for others in ([X - X.mean(axis=0) for X in tables], [X + 1 for X in tables]):
+        assert not shares_above_zero(others, codes, 2).size
+    with pytest.raises(ParameterError) as caught:
+        analysis.findings.plot(kind="dots")
+    assert caught.value.parameter == "kind"
 
 
 @pytest.mark.parametrize("kind", ["valleys", "features", "map"])

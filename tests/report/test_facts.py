@@ -9,11 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.cluster import AgglomerativeClustering
+from sklearn.metrics import adjusted_rand_score
 from tests.plots.samples import findings_of
 from tests.report.samples import crafted, sections
 
 import clustrep as cr
 from clustrep.errors import ReplicateWarning
+from clustrep.findings.annotations import annotations_of
 from clustrep.findings.features import clear_features, feature_sentences
 from clustrep.findings.result import INCONCLUSIVE, SEPARATED, VERDICTS, nothing_established
 from clustrep.findings.verdict import best_above
@@ -100,6 +102,29 @@ def test_without_evidence_of_clusters_no_cluster_is_shown(unimodal):
     assert sections(report)[0] == "samples"
     answer, choice = report.facts["answer"], unimodal.choice
     assert answer["best"]["adjusted"] == plain_value(float(choice.against.adjusted[choice.place(choice.best)]))
+
+
+def test_without_clusters_known_labels_are_compared_with_the_best_partition(unimodal):
+    labels = np.where(np.arange(180) % 3, np.where(unimodal.coordinates[:, 0] > 0, "case", "control"), "")
+    known = annotations_of(unimodal.findings, None, known=labels.tolist())
+    labelled = dataclasses.replace(unimodal, known_labels=labels, annotations=known)
+    ari = []
+    for s, name in enumerate(unimodal.names):
+        rows = np.flatnonzero(labels[60 * s : 60 * (s + 1)] != "")
+        found = next(local.labels for local in unimodal.local if local.train == name)
+        ari.append(adjusted_rand_score(labels[60 * s : 60 * (s + 1)][rows], found[rows]))
+    (said,) = [item["text"] for item in cr.Report(labelled).facts["verdict"] if item["kind"] == "clusters"]
+    assert f"({unimodal.focus.label})" in said
+    assert said.endswith(f"ARI {min(ari):.2f} to {max(ari):.2f}.")
+    assert all(item["kind"] != "clusters" for item in cr.Report(unimodal).facts["verdict"])
+
+
+def test_studies_that_show_fewer_clusters_by_themselves_are_named():
+    findings = findings_of([["found"] * 3] * 2, [[9] * 3] * 2, "abc")
+    for own, named in (([2, 2, 2], None), ([2, 1, 1], "b, c show fewer"), ([1, 1, 1], "No study shows all")):
+        text = " ".join(cr.Report(dataclasses.replace(findings, own_clusters=np.array(own))).facts["studies"]["text"])
+        assert ("where to look" in text) == (named is not None)
+        assert named is None or named in text
 
 
 def test_findings_alone_make_a_report():

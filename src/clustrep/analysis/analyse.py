@@ -236,10 +236,9 @@ def analyse(
         answer = steps.final()
         shown = compared if len(given) > 1 else given
         places, names = place_samples(shown)
+        described = with_features(steps.with_partition(answer.findings, answer.choice), of_features, read)
         start = Analysis(
-            with_reference(
-                with_features(steps.with_partition(answer.findings, answer.choice), of_features), read, of_features
-            ),
+            with_reference(described, read, of_features),
             answer.comparison,
             answer.reference,
             (),

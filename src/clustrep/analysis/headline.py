@@ -23,6 +23,7 @@ from clustrep.findings.sentences import (
     depth_sentence,
     missing_sentences,
     outlier_sentence,
+    own_sentence,
     sentences_of,
     verdict_sentence,
 )
@@ -80,7 +81,7 @@ def headline_of(
     said.append(Said(STUDIES, findings.alignment))
     # Two studies are a single pair.
     heterogeneity = float("nan") if pairs is None or len(pairs.names) < 3 else pairs.heterogeneity
-    studies = (outlier_sentence(findings), heterogeneity_sentence(heterogeneity))
+    studies = (own_sentence(findings), outlier_sentence(findings), heterogeneity_sentence(heterogeneity))
     said.append(Said(STUDIES, " ".join(filter(None, studies))))
     next_step = NEXT_STEPS[findings.verdict]
     if (largest := _largest_reached(findings, choice, focus)) is not None:

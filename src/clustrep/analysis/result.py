@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clustrep.agreement.agreements import adjusted_rand_index
 from clustrep.algorithms.choice import Candidate, Choice, obstacle_to
 from clustrep.algorithms.comparison import Comparison
 from clustrep.algorithms.local_scores import LocalReplicability
@@ -134,12 +135,28 @@ class Analysis(Saved):
     def headline(self) -> tuple[Said, ...]:
         """The answer in sentences: what it is, how sure that is, why, and what to do next."""
         obstacle = obstacle_to(self.comparison, self.focus)
-        annotated = () if self.annotations is None else self.annotations.sentences
+        annotated = () if self.annotations is None else self.annotations.sentences or self._labels_beside_best
         said = headline_of(self.findings, self.choice, obstacle, self.replicability, annotated)
         is_sensitive, sentence = sensitivity_sentence(self.findings, self.alternatives)
         more = [Said(CAUTION if is_sensitive else SURE, sentence)] if sentence else []
         place = len(said) - (said[-1].kind == NEXT)
         return (*said[:place], *more, *said[place:])
+
+    @property
+    def _labels_beside_best(self) -> tuple[str, ...]:
+        """Compare known labels with the partition of each study by the configuration in focus, without clusters."""
+        ari = {}
+        for local in self.local if self.findings.n_clusters < 2 else ():
+            if (labels := self.known_labels_of(local.train)) is not None:
+                ari[local.train] = adjusted_rand_index(local.labels[labels != ""], labels[labels != ""])
+        if self.focus is None or not ari:
+            return ()
+        low, high = f"{min(ari.values()):z.2f}", f"{max(ari.values()):z.2f}"
+        spread = low if low == high else f"{low} to {high}"
+        return (
+            f"No clusters are established. The best partition of each study by itself ({self.focus.label}) agrees with "
+            f"the known labels with ARI {spread}.",
+        )
 
     @cached_property
     def replicability(self) -> Replicability | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,8 @@ NONE = "none of these"
 # Features whose spread within the new study differs by more than this factor from that of every study are probably
 # measured in another unit. Between the ends of the interquartile range a normal and a two-cluster study differ by less.
 OTHER_UNIT = 20.0
+# Concentration steps (Rousseeuw and Van Driessen 1999) to the half of a new study that is nearest beside the axes.
+STEPS = 3
 # Features that are named in an error at most.
 MOST_NAMES = 5
 
@@ -53,6 +55,12 @@ class Reference(Saved):
         Mean share of every cluster in the studies that have it.
     calibration : ndarray of shape (n_samples,)
         Sorted distances of samples from the centre of their cluster in the *other* studies, in radii.
+    noise : ndarray of shape (n_features,)
+        Standard deviation of every aligned feature beside the axes; zeros where the axes leave nothing.
+    length : ndarray of shape (n_studies,)
+        Median length of what samples have beside the axes, in these standard deviations.
+    length_sd : float
+        Standard deviation of that length within studies.
 
     See Also
     --------
@@ -70,6 +78,9 @@ class Reference(Saved):
     radius: FloatArray
     shares: FloatArray
     calibration: FloatArray
+    noise: FloatArray = field(default_factory=lambda: np.empty(0))
+    length: FloatArray = field(default_factory=lambda: np.empty(0))
+    length_sd: float = 1.0
 
     def __repr__(self) -> str:
         return (
@@ -85,10 +96,13 @@ class Reference(Saved):
         if like is not None:
             check_known(like, "study", self.names, parameter="like")
         study = self._study(X)
-        Z = self._coordinates(study.X, like)
-        in_place = like is not None or not estimate_shift
-        shift, scale = (np.zeros(Z.shape[1]), 1.0) if in_place else self._shift(Z)
+        X = self._aligned(study.X, like)
+        Z = X @ self.axes.T @ self.metric
+        is_study = like is None and estimate_shift and len(Z) >= 2 * FEWEST
+        shift, scale = self._shift(Z) if is_study else (np.zeros(Z.shape[1]), 1.0)
         distance = np.linalg.norm(((Z - shift) / scale)[:, None] - self.centres, axis=-1)  # (n_samples, n_clusters)
+        if self.noise.any() and (is_study or like is not None):
+            distance = np.hypot(distance, self._beside(X, distance.min(axis=1), like)[:, None])
         logs = np.log(self.shares) - 0.5 * distance**2
         probability = np.exp(logs - logs.max(axis=1, keepdims=True))
         probability /= probability.sum(axis=1, keepdims=True)
@@ -138,20 +152,18 @@ class Reference(Saved):
         back = np.linalg.pinv(self.metric)
         between = np.cov((self.centres @ back).T, aweights=self.shares, bias=True).reshape(len(self.axes), -1)
         total = between + back @ back
-        return np.asarray(np.sqrt(np.maximum(np.einsum("qp,qr,rp->p", self.axes, total, self.axes), 1e-300)))
+        beside = self.noise**2 if self.noise.any() else 0.0
+        return np.asarray(np.sqrt(np.maximum(np.einsum("qp,qr,rp->p", self.axes, total, self.axes) + beside, 1e-300)))
 
-    def _coordinates(self, X: FloatArray, like: str | None) -> FloatArray:
-        """Return whitened coordinates, as if measured in one study or in the mean of all."""
-        if like is None:
-            location, spread = self.location.mean(axis=0), self.spread.mean(axis=0)
-        else:
-            s = self.names.index(like)
-            location, spread = self.location[s], self.spread[s]
-        return np.asarray((completed(X).astype(float) - location) / spread @ self.axes.T @ self.metric)
+    def _aligned(self, X: FloatArray, like: str | None) -> FloatArray:
+        """Return samples as if measured in one study, or in the mean of all, (n_samples, n_features)."""
+        chosen = slice(None) if like is None else [self.names.index(like)]
+        location, spread = self.location[chosen].mean(axis=0), self.spread[chosen].mean(axis=0)
+        return np.asarray((completed(X).astype(float) - location) / spread)
 
     def _shift(self, Z: FloatArray) -> tuple[FloatArray, float]:
         """Return how a new study lies: two of the clusters at least must agree about it."""
-        if len(Z) >= 2 * FEWEST and len(self.letters) > 1:
+        if len(self.letters) > 1:
             from clustrep.findings.model import starts_of
             from clustrep.findings.placement import locate
 
@@ -159,6 +171,22 @@ class Reference(Saved):
             if (located.shares[:-1] * len(Z) >= FEWEST).sum() > 1:
                 return located.shift, located.scale
         return np.zeros(Z.shape[1]), 1.0
+
+    def _beside(self, X: FloatArray, distance: FloatArray, like: str | None) -> FloatArray:
+        """Return how much farther than usual samples lie beside the axes, where another cluster may be, (n_samples,).
+
+        Where a new study lies there, and what is usual, is told by its half that is nearest to the centres.
+        """
+        beside = (X - X @ self.axes.T @ self.axes) / np.where(self.noise > 0, self.noise, np.inf)
+        length = np.linalg.norm(beside, axis=1)
+        if like is not None:
+            return np.asarray(np.maximum(length - self.length[self.names.index(like)], 0.0) / self.length_sd)
+        near = inner = distance <= np.median(distance)
+        for _ in range(STEPS):
+            length = np.linalg.norm(beside - beside[inner].mean(axis=0), axis=1)
+            length[inner] *= inner.sum() / (inner.sum() - 1)  # as if compared with the mean of the others
+            inner = length <= np.median(length)  # without another cluster that lies beside one of these
+        return np.asarray(np.maximum(length - np.median(length[near]), 0.0) / self.length_sd)
 
 
 def _study_of(X: Any, features: Sequence[str]) -> Study:
@@ -189,9 +217,29 @@ def with_reference(findings: Findings, given: Studies, compared: Studies) -> Fin
     axes = principal_axes(np.concatenate(tables), np.repeat(np.arange(len(tables)), [len(X) for X in tables]))
     k = findings.n_clusters
     codes = np.split(findings.codes, np.cumsum(findings.sizes)[:-1])
-    Z = [(X @ axes.T)[code >= 0] for X, code in zip(tables, codes, strict=True)]
+    location, spread = _affine(given, tables)
+    tables = [X[code >= 0] for X, code in zip(tables, codes, strict=True)]
     codes = [code[code >= 0] for code in codes]
     clustered = [s for s, code in enumerate(codes) if len(code)]
+    noise, length, length_sd, beside = (
+        np.zeros(axes.shape[1]),
+        np.zeros(len(tables)),
+        1.0,
+        [0.0 * X[:, 0] for X in tables],
+    )
+    if len(axes) < len(noise):
+        left = [X - X @ axes.T @ axes for X in tables]
+        means = np.array([X.mean(axis=0) if len(X) else noise for X in left])
+        location += spread * means  # a sample of the study has nothing beside the axes, on average
+        left = [X - mean for X, mean in zip(left, means, strict=True)]
+        noise = np.sqrt(np.mean(np.concatenate(left) ** 2, axis=0))
+        unit = np.where(noise > 0, noise, np.inf)
+        lengths = [np.linalg.norm(X / unit, axis=1) * len(X) / max(len(X) - 1, 1) for X in left]
+        length = np.array([np.median(each) if len(each) else 0.0 for each in lengths])
+        beside = [each - usual for each, usual in zip(lengths, length, strict=True)]
+        length_sd = float(np.std(np.concatenate(beside))) or 1.0
+        beside = [np.maximum(each, 0.0) / length_sd for each in beside]
+    Z = [X @ axes.T for X in tables]
     metric = whitening([Z[s] for s in clustered], [codes[s] for s in clustered])
     Z = [z @ metric for z in Z]
     means = np.array([centres_of(z, code, k) for z, code in zip(Z, codes, strict=True)])
@@ -209,14 +257,13 @@ def with_reference(findings: Findings, given: Studies, compared: Studies) -> Fin
             own = centres_of(Z[s][half != h], codes[s][half != h], k)
             label = codes[s][half == h]
             places = np.where(np.isnan(elsewhere), own, elsewhere)[label]
-            distances.append(np.linalg.norm(Z[s][half == h] - places, axis=1))
+            distances.append(np.hypot(np.linalg.norm(Z[s][half == h] - places, axis=1), beside[s][half == h]))
             members.append(label)
     distance, member = np.concatenate(distances), np.concatenate(members)
     distance, member = distance[np.isfinite(distance)], member[np.isfinite(distance)]
     square = np.bincount(member, distance**2, minlength=k) / np.maximum(np.bincount(member, minlength=k), 1)
     radius = np.sqrt(np.where(square > 0, square, np.mean(distance**2)))
     shares = findings.counts / findings.sizes
-    location, spread = _affine(given, tables)
     reference = Reference(
         letters=findings.letters,
         names=findings.names,
@@ -229,6 +276,9 @@ def with_reference(findings: Findings, given: Studies, compared: Studies) -> Fin
         radius=radius,
         shares=np.array([row[row > 0].mean() for row in shares]),
         calibration=np.sort(distance / radius[member]),
+        noise=noise,
+        length=length,
+        length_sd=length_sd,
     )
     return replace(findings, reference=reference)
 

@@ -36,10 +36,10 @@ MOST_CLUSTERS = 8
 STEPS = 20
 
 
-def with_features(findings: Findings, studies: Studies) -> Findings:
-    """Return findings with the differences between clusters in every feature.
+def with_features(findings: Findings, studies: Studies, read: Studies) -> Findings:
+    """Return findings with the differences between clusters in every feature, and of counts the shares above zero.
 
-    studies : aligned
+    studies : aligned; read : the same as they were given
     """
     if findings.verdict not in (SEPARATED, CONTINUOUS) or findings.n_clusters < 2:
         return findings
@@ -53,7 +53,20 @@ def with_features(findings: Findings, studies: Studies) -> Findings:
         effect_error=found.error,
         higher=found.higher,
         lower=found.lower,
+        above_zero=shares_above_zero([completed(study.X) for study in read.values()], codes, findings.n_clusters),
     )
+
+
+def shares_above_zero(tables: Sequence[FloatArray], codes: Sequence[IntArray], n_clusters: int) -> FloatArray:
+    """Return the share of each cluster's samples above zero, (n_clusters, n_features), mean over studies; of counts.
+
+    Counts, or log counts, are never negative, and most features have zeros; without, the shares are empty.
+    """
+    has_zeros = np.any([(X == 0).any(axis=0) for X in tables], axis=0)
+    if any((X < 0).any() for X in tables) or 2 * has_zeros.sum() < len(has_zeros):
+        return np.empty((0, 0))
+    above = [_moments(np.where(X > 0, 1.0, 0.0), code, n_clusters) for X, code in zip(tables, codes, strict=True)]
+    return _centres(above, n_clusters)[0]
 
 
 def feature_table(findings: Findings, study: str | None = None) -> pd.DataFrame:

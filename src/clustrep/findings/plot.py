@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clustrep.data.studies import as_studies
 from clustrep.errors import ParameterError
 from clustrep.findings.features import clear_features
 from clustrep.findings.result import FOUND, MERGED, NOT_FOUND, SIGNS, SPLIT, UNDETERMINED, UNMATCHED, Findings
@@ -35,7 +34,6 @@ from clustrep.types import FloatArray, IntArray
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from clustrep.data.studies import StudiesLike
     from clustrep.findings.annotations import Annotations
 
 # Okabe & Ito's colours, and hatches for readers who do not see them; the sign shows the status without either.
@@ -174,17 +172,27 @@ def _names_and_places(findings: Findings, kind: str) -> tuple[list[str], list[in
     return names, [findings.feature_names.index(name) for name in names]
 
 
-def draw_dots(findings: Findings, studies: StudiesLike | None, ax: Axes | None = None) -> Axes:
-    """Draw features × clusters, means over studies: sizes are shares of samples above zero, colours differences."""
+def dots_shown(findings: Findings) -> pd.DataFrame:
+    """Return the features of `draw_dots` by cluster: cluster, feature, above_zero, effect; means over studies."""
+    if not findings.above_zero.size:
+        raise ParameterError("kind must not be 'dots' for features that are no counts.", parameter="kind")
     names, places = _names_and_places(findings, "dots")
-    share = shares_above_zero(findings, studies, names)
     with quiet():
-        effect = np.nanmean(findings.effect[:, :, places].astype(float), axis=1)
-    x, y = (axis.ravel() for axis in np.indices(share.shape))
-    top = float(np.nanquantile(np.abs(effect), 0.95)) or 1.0
+        effect = np.nanmean(findings.effect[:, :, places].astype(float), axis=1)  # (n_clusters, n_shown)
+    c, f = (axis.ravel() for axis in np.indices(effect.shape))
+    named = {"cluster": np.array(findings.letters)[c], "feature": np.array(names)[f]}
+    return pd.DataFrame({**named, "above_zero": findings.above_zero[:, places].ravel(), "effect": effect.ravel()})
+
+
+def draw_dots(findings: Findings, ax: Axes | None = None) -> Axes:
+    """Draw features × clusters, means over studies: sizes are shares of samples above zero, colours differences."""
+    table = dots_shown(findings)
+    names = table["feature"].drop_duplicates().tolist()
+    top = float(np.nanquantile(np.abs(table["effect"]), 0.95)) or 1.0
     with canvas(ax, SINGLE, max(2.4, 1.2 + 0.16 * len(names))) as ax:
         style: dict[str, Any] = {"cmap": "PuOr_r", "vmin": -top, "vmax": top, "edgecolor": "0.4", "lw": 0.4}
-        dots = ax.scatter(x, y, s=LARGEST_DOT * np.nan_to_num(share.ravel()), c=effect.ravel(), **style)
+        x, y = table["cluster"].map(findings.letters.index), table["feature"].map(names.index)
+        dots = ax.scatter(x, y, s=LARGEST_DOT * table["above_zero"], c=table["effect"], **style)
         ax.set_xticks(range(findings.n_clusters), [literal(letter) for letter in findings.letters])
         ax.set_yticks(range(len(names)), [literal(name, 18) for name in names])
         ax.set(xlim=(-0.5, findings.n_clusters - 0.5), ylim=(len(names) - 0.5, -0.5))
@@ -193,25 +201,6 @@ def draw_dots(findings: Findings, studies: StudiesLike | None, ax: Axes | None =
         legend_above(ax, handles=sizes)
         colour_bar(dots, ax, "difference, sd", aspect=30, pad=0.02)
         return ax
-
-
-def shares_above_zero(findings: Findings, studies: StudiesLike | None, names: Sequence[str]) -> FloatArray:
-    """Return the share of samples above zero, mean over studies, (n_clusters, n_features); NaN without samples."""
-    if studies is None:
-        raise ParameterError("studies must be given for dots: the counts or log counts.", parameter="studies")
-    given = as_studies(studies, allow_missing=True)
-    sizes = [len(given[name]) for name in findings.names if name in given]
-    if sizes != findings.sizes.tolist() or not set(names) <= set(given.features):
-        raise ParameterError("studies must be those that were analysed, for dots.", parameter="studies")
-    columns = [given.features.index(name) for name in names]
-    tables = [given[name].X[:, columns] for name in findings.names]
-    if any((X < 0).any() for X in tables) or not any((X == 0).any() for X in tables):
-        raise ParameterError("studies must be counts or log counts, with zeros, for dots.", parameter="studies")
-    codes = np.split(findings.codes, np.cumsum(findings.sizes)[:-1])
-    above = [pd.DataFrame(np.where(np.isnan(X), np.nan, X > 0)) for X in tables]
-    shares = [X.groupby(code).mean().reindex(range(findings.n_clusters)) for X, code in zip(above, codes, strict=True)]
-    with quiet():
-        return np.asarray(np.nanmean(np.array(shares), axis=0))
 
 
 def annotations_shown(annotations: Annotations) -> pd.DataFrame:

@@ -22,7 +22,6 @@ from clustrep.types import BoolArray, FloatArray, IntArray
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from clustrep.data.studies import StudiesLike
     from clustrep.findings.annotations import Annotations
     from clustrep.findings.assign import Reference
 
@@ -116,6 +115,8 @@ class Findings(Saved):
     higher, lower : ndarray, (n_clusters, n_studies, n_features)
         One-sided p-values of that difference, between samples that were assigned by the other studies and without the
         feature itself; NaN where no other study has the cluster.
+    above_zero : ndarray, (n_clusters, n_features)
+        Of counts and log counts: the share of every cluster's samples above zero, mean over studies; else empty.
     reference : Reference or None
         What new samples are compared with, by `assign`; None without clusters.
 
@@ -152,6 +153,7 @@ class Findings(Saved):
     effect_error: FloatArray = field(default_factory=lambda: np.empty((0, 0, 0)))
     higher: FloatArray = field(default_factory=lambda: np.empty((0, 0, 0)))
     lower: FloatArray = field(default_factory=lambda: np.empty((0, 0, 0)))
+    above_zero: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
     reference: Reference | None = None
 
     def __post_init__(self) -> None:
@@ -385,7 +387,7 @@ class Findings(Saved):
             return f"lacks {lacking.sum()} of {shared.sum()} clusters that all other studies have"
         return ""
 
-    def plot(self, ax: Axes | None = None, *, kind: str = "table", studies: StudiesLike | None = None) -> Axes:
+    def plot(self, ax: Axes | None = None, *, kind: str = "table") -> Axes:
         """Draw the table, the density valleys or the features.
 
         Parameters
@@ -396,14 +398,12 @@ class Findings(Saved):
             Clusters × studies, shares as bars and statuses as signs; the depth of the valley beside every cluster in
             every study; the clearest features of every cluster, features × clusters × studies; or, of counts, a dot for
             each of these features and clusters, whose size is the share of samples above zero.
-        studies : mapping of str to (n_samples, n_features) arrays, or Studies, default=None
-            For "dots": the counts or log counts that were analysed, before any scaling.
         """
         from clustrep.findings.plot import draw_dots, draw_features, draw_findings, draw_valleys
 
-        kinds = {"table": draw_findings, "valleys": draw_valleys, "features": draw_features}
-        check_choice(kind, "kind", (*kinds, "dots"))
-        return draw_dots(self, studies, ax) if kind == "dots" else kinds[kind](self, ax)
+        kinds = {"table": draw_findings, "valleys": draw_valleys, "features": draw_features, "dots": draw_dots}
+        check_choice(kind, "kind", kinds)
+        return kinds[kind](self, ax)
 
     def statuses(self) -> pd.DataFrame:
         """Return the status of every cluster, rows, in every study, columns."""

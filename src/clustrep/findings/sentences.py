@@ -142,12 +142,29 @@ def outlier_sentence(findings: Findings) -> str:
     return f"{which}: {listing(outliers, MOST_NAMES)}."
 
 
+def own_sentence(findings: Findings) -> str:
+    """Name the studies that show fewer clusters by themselves than are found in them; empty without any."""
+    fewer = [findings.names[s] for s in np.flatnonzero(findings.own_clusters < findings.here.sum(axis=0))]
+    if findings.verdict != SEPARATED or not fewer or len(findings.names) == 1:
+        return ""
+    who = (
+        "No study shows all of its clusters by itself"
+        if len(fewer) == len(findings.names)
+        else (
+            f"{listing(fewer, MOST_NAMES)} {'shows' if len(fewer) == 1 else 'show'} fewer clusters by "
+            f"{'itself' if len(fewer) == 1 else 'themselves'}"
+        )
+    )
+    return f"{who}: the other studies show where to look."
+
+
 def sentences_of(findings: Findings) -> list[str]:
     """Return all sentences about the findings alone."""
     said = [
         verdict_sentence(findings),
         depth_sentence(findings),
         *missing_sentences(findings),
+        own_sentence(findings),
         outlier_sentence(findings),
         findings.alignment,
     ]

@@ -47,9 +47,12 @@ def decided(findings: Findings, choice: Choice) -> Findings:
         return replace(together, verdict=NO_EVIDENCE)
     best = choice.best
     score = ""
-    if best is not None:
-        p = float(against.adjusted[choice.place(best)])
-        score = f" ({best.label}: {shown(choice.agreement)} {best.score:.2f}, adjusted {p_text(p)})"
+    if best is not None:  # without the null mean, a high score would be read as evidence of clusters
+        b = choice.place(best)
+        score = (
+            f" ({best.label}: observed {shown(choice.agreement)} {against.observed[b]:z.2f}, in simulated data without "
+            f"clusters {against.null_mean[b]:z.2f} on average; adjusted {p_text(float(against.adjusted[b]))})"
+        )
     reason = (
         f"no partition exceeds the null model{score}, but with these sample sizes even two clusters "
         f"{LARGEST_DETECTABLE:.0f} sd apart would be missed in more than 20 % of simulations. Add samples or studies"

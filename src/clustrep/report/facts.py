@@ -19,7 +19,7 @@ from clustrep.findings.annotations import CATEGORY, Annotations
 from clustrep.findings.cluster_tree import ClusterTree
 from clustrep.findings.features import clear_features, feature_sentences
 from clustrep.findings.result import INCONCLUSIVE, SEPARATED, Findings
-from clustrep.findings.sentences import depth_sentence, missing_sentences, outlier_sentence
+from clustrep.findings.sentences import depth_sentence, missing_sentences, outlier_sentence, own_sentence
 from clustrep.report import figures as drawings
 from clustrep.report.columns import Table, plain_value, table_of
 from clustrep.report.figures import Figure
@@ -209,7 +209,7 @@ def _studies(findings: Findings, material: Material) -> dict[str, Any]:
     """Say how comparable the studies are."""
     text = [said.text for said in material.headline if said.kind == STUDIES]
     if material.analysis is None:
-        text = [findings.alignment, outlier_sentence(findings)]
+        text = [findings.alignment, own_sentence(findings), outlier_sentence(findings)]
     # "0 clusters" would read as if there were none.
     columns = [name for name in COMPARABILITY if name != "clusters" or findings.verdict != INCONCLUSIVE]
     table = table_of(findings.studies(), "studies-table", "Comparability of the studies", columns)
@@ -257,8 +257,8 @@ def _tell_clusters(story: Story, findings: Findings, name: str) -> None:
 def _tell_evidence(story: Story, findings: Findings, name: str) -> None:
     """Show valleys and features."""
     story.tell("valleys", "Density valleys", [depth_sentence(findings)], [drawings.valleys_figure(findings, name)])
-    features = drawings.features_figure(findings, name)
-    story.tell("features", "Features", feature_sentences(findings), [features])
+    features = [drawings.features_figure(findings, name), drawings.dots_figure(findings, name)]
+    story.tell("features", "Features", feature_sentences(findings), features)
 
 
 def _tell_annotations(story: Story, annotations: Annotations) -> None:

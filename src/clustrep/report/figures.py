@@ -18,7 +18,7 @@ from clustrep.algorithms.pairwise import Replicability
 from clustrep.analysis.result import Analysis
 from clustrep.errors import ReplicateWarning, warn
 from clustrep.findings.annotations import Annotations
-from clustrep.findings.plot import annotations_shown, features_shown
+from clustrep.findings.plot import annotations_shown, dots_shown, features_shown
 from clustrep.findings.result import Findings
 from clustrep.report.page import page_file
 
@@ -143,6 +143,13 @@ def features_figure(findings: Findings, name: str) -> Figure | None:
     return _figure("features", f'{name}.plot(kind="features")', draw, features_shown(findings))
 
 
+def dots_figure(findings: Findings, name: str) -> Figure | None:
+    """Features × clusters, shares of samples above zero; None where the features are no counts."""
+    if not findings.above_zero.size:
+        return None
+    return _figure("dots", f'{name}.plot(kind="dots")', partial(findings.plot, kind="dots"), dots_shown(findings))
+
+
 def annotations_figure(annotations: Annotations, name: str) -> Figure | None:
     """Annotations × clusters × studies; None where no study has several clusters."""
     if not np.isfinite(annotations.difference).any():
@@ -207,6 +214,7 @@ def figures_of(analysis: Analysis) -> list[Figure]:
         pairs_figure(analysis),
         valleys_figure(findings, name),
         features_figure(findings, name),
+        dots_figure(findings, name),
         None if analysis.annotations is None else annotations_figure(analysis.annotations, "analysis.annotations"),
         None if analysis.tree is None else subclusters_figure(analysis.tree, "analysis.tree"),
     ]

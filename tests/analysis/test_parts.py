@@ -91,16 +91,6 @@ def test_every_study_has_its_positions_and_known_labels(found, studies, tmp_path
         found.coordinates_of("delta")
 
 
-def test_the_replicabilities_are_those_of_all_configurations_with_the_focus_first(found):
-    first, *others = found.replicabilities
-    assert (first.clusterer, first.n_clusters) == (found.focus.clusterer, found.focus.n_clusters)
-    configurations = [(result.clusterer, result.n_clusters) for result in (first, *others)]
-    compared = set(zip(found.comparison.clusterers, found.comparison.n_clusters, strict=True))
-    assert len(configurations) == len(compared)
-    assert set(configurations) == compared
-    assert {result.agreement for result in found.replicabilities} == {"ari"}
-
-
 def test_the_number_of_jobs_does_not_matter(studies):
     pair = cr.Studies(list(studies.values())[:2])
     run = partial(cr.analyse, KMeans(n_init=1), pair, n_clusters=[2, 3], n_null=19, n_resamples=4, rng=0)

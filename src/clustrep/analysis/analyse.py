@@ -34,13 +34,12 @@ from clustrep.findings.alignment import aligned
 from clustrep.findings.annotations import annotations_of
 from clustrep.findings.assign import with_reference
 from clustrep.findings.cluster_tree import ClusterTree
-from clustrep.findings.clustering_tree import ClusteringTree, clustering_tree, study_for_tree
+from clustrep.findings.clustering_tree import ClusteringTree, clustering_tree, study_for_tree, tests_of_tree
 from clustrep.findings.features import with_features
 from clustrep.findings.find import (
     attempts_of,
     find_clusters,
     partition_of,
-    studies_with_several,
     with_partition,
     with_replicability,
 )
@@ -310,7 +309,7 @@ def _tree_over_k(start: Analysis, steps: Steps, decisive: AgreementSpec) -> Clus
         return None
     study, place = study_for_tree(findings), steps.configurations.index(steps.configuration_of(focus))
     name, places = next((name, group) for name, group in comparison.curves.items() if place in group)
-    tests = [test for test in studies_with_several(findings) if test != study]
+    tests = tests_of_tree(findings, study)
 
     def scores(c: int) -> dict[str, LocalReplicability]:
         with _without_warnings():  # the comparison gives them

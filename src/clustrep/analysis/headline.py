@@ -79,8 +79,9 @@ def headline_of(
     said += [Said(REASON, text) for text in reasons]
     said += [Said(CLUSTERS, text) for text in annotated]
     said.append(Said(STUDIES, findings.alignment))
-    # Two studies are a single pair.
-    heterogeneity = float("nan") if pairs is None or len(pairs.names) < 3 else pairs.heterogeneity
+    # Two studies are a single pair; a study that lacks a cluster scores low, which is no news.
+    is_told = pairs is not None and len(pairs.names) > 2 and not _incomplete(findings)
+    heterogeneity = pairs.heterogeneity if pairs is not None and is_told else float("nan")
     studies = (own_sentence(findings), outlier_sentence(findings), heterogeneity_sentence(heterogeneity))
     said.append(Said(STUDIES, " ".join(filter(None, studies))))
     next_step = NEXT_STEPS[findings.verdict]

@@ -164,17 +164,6 @@ class Analysis(Saved):
         focus = self.focus
         return None if focus is None else self.comparison.replicability(focus.clusterer, focus.n_clusters)
 
-    @cached_property
-    def replicabilities(self) -> tuple[Replicability, ...]:
-        """All pairs of studies in every configuration, by the agreement that decides; that in focus first."""
-        focus = self.replicability
-        others = [
-            self.comparison.replicability(clusterer, k)
-            for clusterer, k in zip(self.comparison.clusterers, self.comparison.n_clusters, strict=True)
-            if focus is None or (clusterer, k) != (focus.clusterer, focus.n_clusters)
-        ]
-        return tuple(others if focus is None else [focus, *others])
-
     @property
     def failures(self) -> Failures:
         """How many values failed, by cause: scores of the comparison, and resamples of what follows from it."""

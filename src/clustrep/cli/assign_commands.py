@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
     from clustrep.results import Reference
 
+# Where more than half of the samples are of no cluster, a wrong unit is more likely than other clusters.
+MOST = 0.5
+
 
 @click.command(short_help="To which clusters of an earlier run new samples belong.")
 @click.argument("study", metavar="NEW", type=options.FILE)
@@ -82,6 +85,8 @@ def read_reference(path: Path) -> Reference:
 
 def summary_of(frame: pd.DataFrame, like: str | None) -> str:
     """Say how many samples each cluster has, and how the new study lies."""
+    from clustrep.findings.assign import NONE
+
     counts = frame["cluster"].value_counts().sort_index()
     sizes = "; ".join(f"{name}: {count:,}" for name, count in counts.items())
     if like is not None:
@@ -93,7 +98,9 @@ def summary_of(frame: pd.DataFrame, like: str | None) -> str:
             f"As a whole they are shifted by {frame.attrs['shift']:.1f} sd within clusters, with scale "
             f"{frame.attrs['scale']:.2f}; both are corrected."
         )
-    return f"{plural(len(frame), 'sample')}: {sizes}. {shift}"
+    is_doubtful = frame["cluster"].eq(NONE).mean() > MOST
+    doubt = " Check that they are measured in the units of the run, and normalised as there." if is_doubtful else ""
+    return f"{plural(len(frame), 'sample')}: {sizes}. {shift}{doubt}"
 
 
 def write_table(frame: pd.DataFrame, target: Path | None, *, as_json: bool) -> None:

@@ -92,7 +92,9 @@ def read_annotations(settings: dict[str, Any], studies: Studies) -> Any:
     import pandas as pd
 
     from clustrep.data.readers import reader_of
+    from clustrep.data.readers.delimited import find_delimiter
     from clustrep.data.readers.h5ad import H5AD
+    from clustrep.data.readers.source import read_text
     from clustrep.findings.annotations import in_order, variables_of
 
     path, source = Path(named), settings["studies"][0]
@@ -104,11 +106,12 @@ def read_annotations(settings: dict[str, Any], studies: Studies) -> Any:
             check_known(name, "column of obs", list(obs.columns), parameter="annotations")
         table = obs[columns].rename(columns={"sample": "sample (obs)", "study": "study (obs)"})
     else:
+        if not path.exists():
+            raise DataError(f"There is no file {path}: name a table of annotations.{nearest_entries(path)}")
+        text = read_text(path)
         try:
-            table = pd.read_csv(path, sep=None, engine="python", encoding="utf-8-sig", converters={0: str})
-        except OSError as error:
-            hint = nearest_entries(path) if isinstance(error, FileNotFoundError) else ""
-            raise DataError.unreadable(f"The annotations {path}", error, hint) from None
+            delimiter = find_delimiter(text) or r"\s+"
+            table = pd.read_csv(text.lines(), sep=delimiter, engine="python", converters={0: str})
         except (ValueError, pd.errors.ParserError, csv.Error) as error:  # no columns, no text, ragged lines
             raise DataError(
                 f"The annotations {path} can't be read ({said_by(error)}): write a CSV table in UTF-8, whose first "

@@ -221,24 +221,18 @@ def with_reference(findings: Findings, given: Studies, compared: Studies) -> Fin
     tables = [X[code >= 0] for X, code in zip(tables, codes, strict=True)]
     codes = [code[code >= 0] for code in codes]
     clustered = [s for s, code in enumerate(codes) if len(code)]
-    noise, length, length_sd, beside = (
-        np.zeros(axes.shape[1]),
-        np.zeros(len(tables)),
-        1.0,
-        [0.0 * X[:, 0] for X in tables],
-    )
-    if len(axes) < len(noise):
-        left = [X - X @ axes.T @ axes for X in tables]
-        means = np.array([X.mean(axis=0) if len(X) else noise for X in left])
-        location += spread * means  # a sample of the study has nothing beside the axes, on average
-        left = [X - mean for X, mean in zip(left, means, strict=True)]
-        noise = np.sqrt(np.mean(np.concatenate(left) ** 2, axis=0))
-        unit = np.where(noise > 0, noise, np.inf)
-        lengths = [np.linalg.norm(X / unit, axis=1) * len(X) / max(len(X) - 1, 1) for X in left]
-        length = np.array([np.median(each) if len(each) else 0.0 for each in lengths])
-        beside = [each - usual for each, usual in zip(lengths, length, strict=True)]
-        length_sd = float(np.std(np.concatenate(beside))) or 1.0
-        beside = [np.maximum(each, 0.0) / length_sd for each in beside]
+    # A sample of a study has nothing beside the axes, on average.
+    left = [X - X @ axes.T @ axes for X in tables]
+    means = np.array([X.mean(axis=0) if len(X) else np.zeros(X.shape[1]) for X in left])
+    location += spread * means
+    left = [X - mean for X, mean in zip(left, means, strict=True)]
+    noise = np.sqrt(np.mean(np.concatenate(left) ** 2, axis=0))
+    unit = np.where(noise > 0, noise, np.inf)
+    lengths = [np.linalg.norm(X / unit, axis=1) * len(X) / max(len(X) - 1, 1) for X in left]  # as from the others' mean
+    length = np.array([np.median(each) if len(each) else 0.0 for each in lengths])
+    longer = [each - usual for each, usual in zip(lengths, length, strict=True)]
+    length_sd = float(np.std(np.concatenate(longer))) or 1.0
+    beside = [np.maximum(each, 0.0) / length_sd for each in longer]
     Z = [X @ axes.T for X in tables]
     metric = whitening([Z[s] for s in clustered], [codes[s] for s in clustered])
     Z = [z @ metric for z in Z]

@@ -15,7 +15,7 @@ from clustrep.algorithms.local_scores import LocalReplicability, mean_by
 from clustrep.checks import check_refer, freeze
 from clustrep.errors import AllReplicatesFailed
 from clustrep.files.saved import Saved
-from clustrep.findings.result import Findings
+from clustrep.findings.result import SEPARATED, Findings
 from clustrep.plots.canvas import SINGLE, canvas, colour_bar, literal, score_colours
 from clustrep.summaries import quiet
 from clustrep.text import plural
@@ -184,6 +184,14 @@ def study_for_tree(findings: Findings) -> str:
     n_here = (findings.counts > 0).sum(axis=0)
     order = sorted(range(len(findings.names)), key=lambda s: findings.names[s])
     return findings.names[max(order, key=lambda s: (int(n_here[s]), int(findings.sizes[s])))]
+
+
+def tests_of_tree(findings: Findings, study: str) -> list[str]:
+    """Return the other studies with most clusters, several at least; all of them where none are separated."""
+    n_here = dict(zip(findings.names, (findings.counts > 0).sum(axis=0).tolist(), strict=True))
+    del n_here[study]
+    most = max(2, *n_here.values()) if n_here else 2
+    return [name for name, n in n_here.items() if n >= most or findings.verdict != SEPARATED]
 
 
 def clustering_tree(

@@ -388,12 +388,6 @@ def with_partition(findings: Findings, labels: Sequence[IntArray]) -> Findings:
     )
 
 
-def studies_with_several(findings: Findings) -> list[str]:
-    """Return the studies with several clusters; all of them where none are separated."""
-    n_here = (findings.counts > 0).sum(axis=0)
-    return [name for name, n in zip(findings.names, n_here, strict=True) if n > 1 or findings.verdict != SEPARATED]
-
-
 def with_replicability(findings: Findings, local: Sequence[LocalReplicability]) -> Findings:
     """Return findings with the local replicability of every cluster in every study: the mean over the other studies.
 

@@ -211,7 +211,7 @@ class Text:
     def __init__(self, raw: bytes):
         self._raw, self._encoding = raw, _encoding(raw)
 
-    def lines(self) -> Iterator[str]:
+    def lines(self) -> io.TextIOWrapper:
         """Return the lines one by one, with plain line ends."""
         return io.TextIOWrapper(io.BytesIO(self._raw), encoding=self._encoding, newline=None)
 

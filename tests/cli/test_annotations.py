@@ -78,7 +78,8 @@ def test_tables_that_do_not_fit_are_refused_before_the_work(folder, frames):
     known.iloc[:0].to_csv("empty.csv")
     (folder / "nothing.csv").touch()
     known[["er"]].to_csv("er.csv")
-    for name in ("names.csv", "empty.csv", "nothing.csv", "missing.csv"):
+    (folder / "column.csv").write_text("cell\n" + "\n".join(known.index) + "\n")  # was cut at its letters
+    for name in ("names.csv", "empty.csv", "nothing.csv", "missing.csv", "column.csv"):
         assert invoke(*RUN, "--annotations", name, "--out", "out", code=3).stderr.count("\n") == 1
     invoke(*RUN, "--annotations", "er.csv", "--survival", "months,died", "--out", "out", code=2)
     invoke(*RUN, "--survival", "months,died", "--out", "out", code=2)

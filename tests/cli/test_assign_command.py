@@ -57,6 +57,14 @@ def test_the_shift_of_a_new_study_is_told(results, folder, frames):
     assert f"shifted by {expected.attrs['shift']:.1f} sd within clusters" in done.stderr
 
 
+def test_samples_of_another_unit_are_doubted(results, folder, frames):
+    features = frames["alpha"].drop(columns="subtype")
+    for factor, is_doubted in ((1.0, False), (7.0, True)):
+        (factor * features).to_csv("unit.csv", index_label="patient")
+        done = invoke("assign", "unit.csv", "--to", results, "--like", "alpha")
+        assert ("units of the run" in done.stderr) == is_doubted
+
+
 def test_a_file_and_json_hold_the_same(results, folder):
     plain = invoke("assign", "gamma.csv", "--to", results, *READING).stdout
     done = invoke("assign", "gamma.csv", "--to", results / "clusters.npz", *READING, "--out", "new.csv")

@@ -27,8 +27,8 @@ def through_a_link() -> str:
     grown = reading.patients(125, 5, 0)
     session, key = site.agree(KMeans(2, n_init=2), n_resamples=2), site.folder / "mainz.key"
     try:
-        learn(study, session, site.policy("mainz"), key, n_jobs=1)
-        learn(grown, session, folder / "other.toml", key, n_jobs=1)
+        learn(study, session, site.policy("mainz"), key, trust_partners=True, n_jobs=1)
+        learn(grown, session, folder / "other.toml", key, trust_partners=True, n_jobs=1)
     except ClustrepError:
         return REFUSED
     return RELEASED

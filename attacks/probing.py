@@ -31,13 +31,13 @@ class Victim:
         self.site.write_policy(study.name, features={name: list(ranges) for name in study.features}, **rules)
 
     def file(
-        self, session: Session, functions: Sequence[np.ndarray], partner: str = "mallory", size: int = 50
+        self, session: Session, functions: Sequence[np.ndarray], partner: str = "mallory", size: int | None = None
     ) -> SiteFunctions:
         """Write and sign a file of any centres, one function for every configuration."""
         shelves = []
         for centres in functions:
             k, p = np.shape(centres)
-            sizes, spread = np.full(k, size), np.ones(p)
+            sizes, spread = np.full(k, 100 // k), np.ones(p)
             shelves.append(
                 Shelf("centroid", np.zeros(1, dtype=int), np.array(centres, dtype=float)[None], sizes, spread)
             )

@@ -13,8 +13,7 @@ from tests.federated.sites import Hospitals
 
 import clustrep as cr
 from clustrep.errors import ClustrepError
-from clustrep.federated.files import SiteFunctions
-from clustrep.federated.learning import SIZE_STEP
+from clustrep.federated.files import SIZE_STEP, SiteFunctions
 from clustrep.federated.record import Record
 
 KS = (2, 3, 4, 5, 6)

@@ -14,8 +14,10 @@ import clustrep as cr
 from clustrep.cli.program import clustrep
 from clustrep.federated import Session
 from clustrep.federated.reading import read_file
+from clustrep.federated.site import RISK
 
 NAMES = ("alpha", "beta")
+TRUSTING = ("--yes", "--trust-partners")
 
 
 @pytest.fixture
@@ -38,9 +40,19 @@ def at(name, command, *options, **settings):
 def finished():
     """Learn and score at both sites."""
     for name in NAMES:
-        at(name, "learn", "--yes", "--quiet")
+        at(name, "learn", "--yes", "--quiet", "--trust-partners")
     for name, other in (NAMES, NAMES[::-1]):
-        at(name, "score", "--yes", "--quiet", "--functions", f"{other}.functions", "--out", f"{name}.scores")
+        at(
+            name,
+            "score",
+            "--yes",
+            "--quiet",
+            "--trust-partners",
+            "--functions",
+            f"{other}.functions",
+            "--out",
+            f"{name}.scores",
+        )
     return [f"{name}.{ending}" for name in NAMES for ending in ("functions", "scores")]
 
 
@@ -68,9 +80,9 @@ def test_all_commands(sites):
     assert shown == f"{read_file('alpha.functions')!r}\n"
 
 
-def test_trusted_partners_get_figures_too(sites):
+def test_exact_numbers_give_figures_too(sites):
     for name in NAMES:
-        sites.write_policy(name, trust_partners=True)
+        sites.write_policy(name, exact_numbers=True)
         at(name, "learn", "--yes", "--trust-partners")
     for name, other in (NAMES, NAMES[::-1]):
         options = ["--trust-partners", "--yes", "--functions", f"{other}.functions", "--out", f"{name}.scores"]
@@ -81,11 +93,30 @@ def test_trusted_partners_get_figures_too(sites):
 
 
 def test_what_is_to_leave_is_shown_and_asked_for(sites):
-    refused = at("alpha", "learn", input="n\n", code=3)
+    refused = at("alpha", "learn", "--trust-partners", input="n\n", code=3)
     assert "Clustering functions of study 'alpha'" in refused.stderr
     assert not (sites.folder / "alpha.functions").exists()
-    at("alpha", "learn", input="y\n")
+    at("alpha", "learn", "--trust-partners", input="y\n")
     assert (sites.folder / "alpha.functions").exists()
+
+
+@pytest.mark.parametrize("command", ["learn", "score"])
+def test_the_risk_is_named_in_the_help_and_must_be_confirmed(sites, command):
+    assert RISK in " ".join(invoke(command, "--help").stdout.split())
+    at("beta", "learn", *TRUSTING)
+    options = ["--functions", "beta.functions"] if command == "score" else []
+    refused = at("alpha", command, "--yes", *options, code=2)
+    assert RISK in " ".join(refused.stderr.split())
+    assert "--trust-partners" in refused.stderr
+    assert not list(sites.folder.glob("alpha.toml.log*"))
+
+
+def test_the_first_row_of_each_patient_takes_part(sites):
+    table = pd.read_csv("alpha.csv")
+    pd.concat([table, table.iloc[:12]]).to_csv("alpha.csv", index=False)  # twelve patients come again
+    at("alpha", "learn", *TRUSTING, code=3)
+    sites.write_policy("alpha", patient="patient")
+    assert "(60 samples)" in at("alpha", "learn", *TRUSTING).stdout
 
 
 def test_keys_and_sessions(sites):
@@ -106,7 +137,7 @@ def test_keys_and_sessions(sites):
 )
 def test_what_is_missing_or_another_is_said_in_one_sentence(sites, wrong):
     words = {"--session": "study.session", "--policy": "alpha.toml", "--key": "alpha.key", wrong[0]: wrong[1]}
-    done = invoke("learn", "alpha.csv", *[word for pair in words.items() for word in pair], "--yes", code=3)
+    done = invoke("learn", "alpha.csv", *[word for pair in words.items() for word in pair], *TRUSTING, code=3)
     assert done.stderr.count("\n") <= 2, done.stderr
     assert wrong[1] in done.stderr
 
@@ -124,11 +155,11 @@ def test_functions_are_all_files_up_to_the_next_option():
 def test_study_names_and_files(sites):
     assert invoke("combine", "--session", "study.session", code=2).stderr
     assert at("alpha", "score", "--yes", code=2).stderr
-    at("alpha", "learn", "--yes", "--out", "no/where.functions", code=3)
-    at("alpha", "learn", "--yes", "--out", ".", code=2)
-    at("alpha", "learn", "--yes")
-    at("alpha", "learn", "--yes", code=2)
-    at("alpha", "learn", "--yes", "--force")
+    at("alpha", "learn", *TRUSTING, "--out", "no/where.functions", code=3)
+    at("alpha", "learn", *TRUSTING, "--out", ".", code=2)
+    at("alpha", "learn", *TRUSTING)
+    at("alpha", "learn", *TRUSTING, code=2)
+    at("alpha", "learn", *TRUSTING, "--force")
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ class Hospitals:
     def write_policy(self, name, features=None, partners=None, **rules):
         """Write the policy of one site."""
         study = self.studies[name]
-        ranges = {feature: [-100.0, 100.0] for feature in study.features} if features is None else features
+        ranges = {feature: [-40.0, 40.0] for feature in study.features} if features is None else features
         known = {other: key for other, key in self.keys.items() if other != name} if partners is None else partners
         Policy(name, ranges, known, **rules).save(self.policy(name))
 
@@ -41,11 +41,13 @@ class Hospitals:
 
     def learn(self, name, session, **options):
         """Learn at one site."""
-        return learn(self.studies[name], session, self.policy(name), self.folder / f"{name}.key", **options)
+        own = (session, self.policy(name), self.folder / f"{name}.key")
+        return learn(self.studies[name], *own, **{"trust_partners": True, **options})
 
     def score(self, name, functions, session, **options):
         """Score at one site."""
-        return score(self.studies[name], functions, session, self.policy(name), self.folder / f"{name}.key", **options)
+        own = (session, self.policy(name), self.folder / f"{name}.key")
+        return score(self.studies[name], functions, *own, **{"trust_partners": True, **options})
 
     def together(self, session, **options):
         """Learn and score at every site, and combine."""

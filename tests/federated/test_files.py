@@ -60,7 +60,7 @@ def changed_parts(file):
     yield dataclasses.replace(file, n_samples=-1)
     yield dataclasses.replace(file, n_samples=10**400)
     yield dataclasses.replace(file, n_samples=2 * file.n_samples)
-    yield dataclasses.replace(file, trusting=True)
+    yield dataclasses.replace(file, exact_numbers=True)
     yield dataclasses.replace(file, log=(1,))
 
 

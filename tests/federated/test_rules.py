@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from clustrep.errors import ClustrepError, DataError, ParameterError
 from clustrep.federated import Policy
 from clustrep.federated.audit import atoms, objection
 from clustrep.federated.learning import WITHHELD
+from clustrep.federated.site import RISK
 
 FEW = {"n_resamples": 3}
 
@@ -81,7 +84,7 @@ def test_what_leaves_is_rounded_and_logged(sites):
     session = sites.agree({"ward": AgglomerativeClustering()}, n_clusters=(2, 3), **FEW)
     shown = []
     file = sites.learn("alpha", session, approve=lambda summary: not shown.append(summary))
-    assert shown == [repr(file)]
+    assert [text.splitlines()[:-1] for text in shown] == [repr(file).splitlines()]
     for shelf in file.shelves:
         assert not (shelf.sizes % 5).any()
         np.testing.assert_allclose(shelf.centroids, np.round(shelf.centroids / 0.2) * 0.2, atol=1e-9)
@@ -182,9 +185,11 @@ def test_functions_are_counted_over_sessions(sites):
         'study = "alpha"\n[features]\nx = [1, 0]\n[partners]\n',
         'study = "alpha"\nmin_cluster_size = 2\n[features]\nx = [0, 1]\n[partners]\n',
         'study = "alpha"\nresults = ["tables"]\n[features]\nx = [0, 1]\n[partners]\n',
+        'study = "alpha"\nclusterers = ["k-means"]\n[features]\nx = [0, 1]\n[partners]\n',
+        'study = "alpha"\npatient = 1\n[features]\nx = [0, 1]\n[partners]\n',
         'study = "alpha"\nresults = [["scores"]]\n[features]\nx = [0, 1]\n[partners]\n',
         'study = "alpha"\n[features]\nx = [-1e308, 1e308]\n[partners]\n',
-        'study = "alpha"\ntrust_partners = 1\n[features]\nx = [0, 1]\n[partners]\n',
+        'study = "alpha"\nexact_numbers = 1\n[features]\nx = [0, 1]\n[partners]\n',
         'study = "alpha"\n[features]\nx = [0, 1]\n[partners]\nbeta = "key"',
     ],
 )
@@ -212,6 +217,8 @@ def test_a_missing_policy_is_named(tmp_path):
         {"features": {f"gene{i}": [0, 1] for i in (1, 2, 3, 4)}},  # values lie outside
         {"features": {**{f"gene{i}": [-50, 50] for i in (1, 2, 3, 4)}, "age": [0, 110]}},  # the table has none
         {"min_cluster_size": 80},
+        {"clusterers": ("ward",)},
+        {"patient": "patient"},  # the table has none
     ],
 )
 def test_what_a_policy_does_not_allow_is_refused(sites, rules):
@@ -224,8 +231,68 @@ def test_what_a_policy_does_not_allow_is_refused(sites, rules):
         sites.learn("alpha", session)
 
 
-@pytest.mark.parametrize("in_policy", [True, False])
-def test_trust_needs_the_policy_and_the_person(sites, in_policy):
-    sites.write_policy("alpha", trust_partners=in_policy)
-    with refused(ParameterError, "trust_partners"):
-        sites.learn("alpha", sites.agree(KMeans(3, n_init=1), **FEW), trust_partners=not in_policy)
+@pytest.mark.parametrize("linkage", ["single", "average", "complete"])
+def test_clusterers_that_put_a_patient_apart_need_the_policy(sites, linkage):
+    session = sites.agree(AgglomerativeClustering(3, linkage=linkage), **FEW)
+    with refused(DataError):
+        sites.learn("alpha", session)
+    sites.write_policy("alpha", clusterers=("ward", linkage))
+    assert sites.learn("alpha", session).shelves
+
+
+def test_rules_count_patients(tmp_path):
+    """A cluster of twelve rows of one patient: nothing tells of it where the policy names the column of patients."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(132, 3)).clip(-3, 3) + 20 * (np.arange(132) < 60)[:, None] * [1, 0, 0]
+    X[120:] = [0, 30, 0] + 2 * rng.normal(size=(12, 3))
+    patients = np.where(np.arange(132) < 120, np.arange(132), 120)
+    study = cr.Study(X, "alpha", label=False).with_groups({"patient": patients})
+    sites = Hospitals(tmp_path, [study, study.renamed("beta")])
+    ranges = {"features": {name: [-10, 50] for name in study.features}}
+    sites.write_policy("alpha", **ranges)
+    session = sites.agree(KMeans(3, n_init=5), **FEW)
+    assert len(sites.learn("alpha", session).shelves[0].centroids) == 1  # one row, one patient: this leaves
+    sites.write_policy("beta", patient="patient", **ranges)
+    with refused(DataError):
+        sites.learn("beta", session)
+    file = sites.learn("beta", sites.agree(KMeans(2, n_init=5), **FEW))
+    assert file.n_samples == 120
+    assert np.abs(file.shelves[0].centroids[0, :, 1]).max() < 2  # one row of the patient is in no mean of few
+
+
+def test_values_within_a_step_are_alike(sites):
+    """Three positives among 120, told apart from a count by noise far below the rounding alone."""
+    study = sites.studies["alpha"]
+    noise = 1e-6 * np.random.default_rng(0).normal(size=len(study))
+    X = np.column_stack([study.X, (np.arange(len(study)) % 40 == 0) + noise])
+    sites.studies["alpha"] = cr.Study(X, "alpha", features=[*study.features, "hiv"], label=False)
+    sites.write_policy("alpha", features={**{name: [-100, 100] for name in study.features}, "hiv": [-1, 2]})
+    with pytest.raises(DataError):
+        sites.learn("alpha", sites.agree(KMeans(3, n_init=2), features=(*study.features, "hiv"), **FEW))
+
+
+@pytest.mark.parametrize("function", ["learn", "score"])
+def test_what_leaves_needs_consent(sites, function):
+    session = sites.agree(KMeans(3, n_init=1), **FEW)
+    file = sites.learn("beta", session)
+    with refused(ParameterError, "trust_partners") as caught:
+        if function == "learn":
+            sites.learn("alpha", session, trust_partners=False)
+        else:
+            sites.score("alpha", [file], session, trust_partners=False)
+    assert RISK in str(caught.value)
+
+
+@pytest.mark.parametrize("page", ["README.md", "SECURITY.md", "docs/federated.md"])
+def test_the_risk_stands_on_every_page_in_the_same_words(page):
+    text = " ".join((Path(__file__).parents[2] / page).read_text(encoding="utf-8").replace("**", "").split())
+    assert RISK in text
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes of files")
+@pytest.mark.parametrize(("at", "mode"), [("file", 0o622), ("file", 0o660), ("folder", 0o777)])
+def test_a_policy_that_others_can_change_is_refused(sites, at, mode):
+    session = sites.agree(KMeans(3, n_init=1), **FEW)
+    (sites.policy("alpha") if at == "file" else sites.folder).chmod(mode)
+    with refused(DataError):
+        sites.learn("alpha", session)

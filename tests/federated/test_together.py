@@ -27,6 +27,9 @@ CLUSTERERS = {
 }
 
 
+CLUSTERER_NAMES = ("kmeans", "ward", "gmm")
+
+
 def pooled(clusterers, studies, **options):
     """The run that sites can't make."""
     means = {
@@ -38,12 +41,12 @@ def pooled(clusterers, studies, **options):
 
 @pytest.mark.parametrize("scale", ["none", "study"])
 @pytest.mark.parametrize("accelerate", [True, False])
-def test_trusted_partners_get_the_pooled_run_bit_for_bit(tmp_path, scale, accelerate):
+def test_exact_numbers_give_the_pooled_run_bit_for_bit(tmp_path, scale, accelerate):
     studies = cohorts(50)
-    sites = Hospitals(tmp_path, studies.values(), trust_partners=True)
+    sites = Hospitals(tmp_path, studies.values(), exact_numbers=True, clusterers=CLUSTERER_NAMES)
     with cr.config_context(accelerate=accelerate):
         session = sites.agree(CLUSTERERS, scale=scale, agreement=("ari", "ami"), **RUN)
-        combined = sites.together(session, trust_partners=True)
+        combined = sites.together(session)
         expected = pooled(CLUSTERERS, cr.Studies(dict(studies), scale=scale), agreement=("ari", "ami"))
     for name in ("names", "agreements", "clusterers", "n_clusters", "causes"):
         assert getattr(combined.comparison, name) == getattr(expected, name), name

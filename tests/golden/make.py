@@ -33,8 +33,8 @@ def results():
     few, curve = {"n_resamples": 3, "rng": 1}, {"n_clusters": [2, 3], "rng": 1}
     of_one = cr.stability
     with tempfile.TemporaryDirectory() as folder:
-        sites = Hospitals(folder, studies.values(), min_cluster_size=3, trust_partners=True)
-        combined = sites.together(sites.agree(kmeans, n_clusters=[2], n_resamples=3), trust_partners=True)
+        sites = Hospitals(folder, studies.values(), min_cluster_size=3, exact_numbers=True)
+        combined = sites.together(sites.agree(kmeans, n_clusters=[2], n_resamples=3))
     analysis = cr.analyse(
         kmeans, studies, n_clusters=[2, 3], n_resamples=3, rng=1, options=cr.RunOptions(recursive=True)
     )

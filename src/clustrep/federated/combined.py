@@ -210,7 +210,7 @@ class Combined(Saved):
     clusters : FederatedClusters
         The clusters of the best configuration, matched across sites.
     comparison : Comparison or None
-        Between trusted partners what `compare` of the pooled studies returns, bit for bit.
+        Where exact numbers left, what `compare` of the pooled studies returns, bit for bit.
     withheld : tuple of str
         What sites did not tell.
 

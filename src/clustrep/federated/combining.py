@@ -18,7 +18,7 @@ from clustrep.federated.combined import Combined, FederatedClusters, FederatedSc
 from clustrep.federated.files import SiteFile, SiteFunctions, SiteScores
 from clustrep.federated.reading import verified
 from clustrep.federated.session import Session, read_session
-from clustrep.federated.site import RESAMPLING
+from clustrep.federated.site import MIXED, RESAMPLING
 from clustrep.fitting.parameters import describe
 from clustrep.provenance import Provenance, StudyRecord
 from clustrep.text import listing, printable
@@ -39,7 +39,7 @@ def combine(
     Returns
     -------
     Combined
-        `.scores`, `.clusters`; `.comparison` between trusted partners.
+        `.scores`, `.clusters`; `.comparison` where exact numbers left.
 
     Raises
     ------
@@ -79,8 +79,8 @@ def combine(
     ...     partner = {other: keys[other] for other in keys if other != name}
     ...     Policy(name, ranges, partner).save(folder / f"{name}.toml")
     >>> own = {s.name: (session, folder / f"{s.name}.toml", folder / f"{s.name}.key") for s in (alpha, beta)}
-    >>> functions = [learn(study, *own[study.name]) for study in (alpha, beta)]
-    >>> scores = [score(study, functions, *own[study.name]) for study in (alpha, beta)]
+    >>> functions = [learn(study, *own[study.name], trust_partners=True) for study in (alpha, beta)]
+    >>> scores = [score(study, functions, *own[study.name], trust_partners=True) for study in (alpha, beta)]
     >>> combine([*functions, *scores], session).clusters.letters
     ('A', 'B')
     """
@@ -92,7 +92,7 @@ def combine(
     return Combined(
         scores=scores,
         clusters=sites.clusters(scores),
-        comparison=sites.comparison() if sites.trusting else None,
+        comparison=sites.comparison() if sites.exact_numbers else None,
         withheld=sites.withheld(),
     )
 
@@ -119,14 +119,14 @@ class _Sites:
         return tuple(self.session.sites)
 
     @property
-    def trusting(self) -> bool:
-        return self.files[0].trusting
+    def exact_numbers(self) -> bool:
+        return self.files[0].exact_numbers
 
     def check(self) -> None:
         """Check that every site scored the functions that are here, of all others."""
         digests = {file.study: file.digest for file in self.functions}
-        if len({file.trusting for file in (*self.functions, *self.files)}) > 1:
-            raise DataError("Either all sites trust their partners or none: change the policies, and learn again.")
+        if len({file.exact_numbers for file in (*self.functions, *self.files)}) > 1:
+            raise DataError(MIXED)
         for functions, file in zip(self.functions, self.files, strict=True):
             if functions.n_samples != file.n_samples:
                 raise DataError(f"The files of {file.study!r} are of different tables: ask the site for both again.")
@@ -213,7 +213,7 @@ class _Sites:
             seed=session.seed,
             resampling=describe(RESAMPLING),
             accelerate=config().accelerate,
-            parameters={"n_resamples": session.n_resamples, "diagonal": self.trusting, "noise": "label"},
+            parameters={"n_resamples": session.n_resamples, "diagonal": self.exact_numbers, "noise": "label"},
             clusterers=tuple(configuration.record for configuration in session.configurations),
             studies={file.study: StudyRecord(file.n_samples, p, session.scale) for file in self.files},
             versions=_versions([file.versions for file in self.files]),

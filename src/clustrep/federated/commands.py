@@ -112,7 +112,7 @@ _site = options.several(
     click.option(
         "--trust-partners",
         is_flag=True,
-        help="For partners who trust each other: release exact numbers, from which values of patients follow.",
+        help="Confirm that partners trust each other: a partner who tries can learn about patients. Required.",
     ),
     click.option("--yes", is_flag=True, help="Release without being asked."),
     click.option("--out", type=options.FILE, metavar="FILE", help="The file to write."),
@@ -130,14 +130,17 @@ _site = options.several(
 def learn(**settings: Any) -> None:
     """Learn clustering functions at one site, and release what its policy allows.
 
+    The files of learn and score are for partners who trust each other: a partner who tries can tell, more often
+    than by chance, that a person whose record is known takes part or that a patient is far from all others, and
+    computes roughly the last patient of a cluster whose others are known.
+
     Rounded means and sizes of clusters are released, if all that was ever released about the study tells of groups of
-    at least 10 samples, each of another patient. Nothing else is, unless the policy and --trust-partners say that
-    partners may see patients' values.
+    at least 10 patients.
     docs/federated.md has the rules, the attacks that were tried, and what is not prevented.
 
     \b
     Example:
-      clustrep learn mainz.csv --session study.session --policy mainz.toml --key mainz.key
+      clustrep learn mainz.csv --session study.session --policy mainz.toml --key mainz.key --trust-partners
     """
     from clustrep.federated import learn as learn_functions
 
@@ -155,15 +158,20 @@ def learn(**settings: Any) -> None:
 def score(**settings: Any) -> None:
     """Score the clustering functions of other sites on this site's study, and release what its policy allows.
 
-    Per function three numbers in steps of 0.05 are released, or none where a cluster has few samples here. The policy
-    limits how many functions are ever scored. Scores can tell that a patient is far from all others.
+    The files of learn and score are for partners who trust each other: a partner who tries can tell, more often
+    than by chance, that a person whose record is known takes part or that a patient is far from all others, and
+    computes roughly the last patient of a cluster whose others are known.
+
+    Per function three numbers in steps of 0.05 are released, or none where a cluster has few patients here. The policy
+    limits how many functions are ever scored.
     docs/federated.md has the rules, the attacks that were tried, and what is not prevented.
 
     Name the study before --functions.
 
     \b
     Example:
-      clustrep score vdx.csv --session study.session --policy vdx.toml --key vdx.key --functions mainz.functions
+      clustrep score vdx.csv --session study.session --policy vdx.toml --key vdx.key --trust-partners \\
+        --functions mainz.functions
     """
     if not settings["functions"]:
         raise click.UsageError("name the functions of other sites with --functions.")
@@ -197,7 +205,10 @@ def _asked(summary: str) -> bool:
 
 def read_study(settings: dict[str, Any]) -> Study:
     """Read the one study of a site, under the name that it has in the session."""
-    studies = read_studies({**settings, "studies": (settings["study"],)})
+    from clustrep.federated import Policy
+
+    patient = Policy.read(settings["policy"]).patient or None
+    studies = read_studies({**settings, "studies": (settings["study"],), "groups": patient})
     if len(studies) > 1:
         raise click.UsageError(
             f"{settings['study']} holds {len(studies)} studies, and a site has one: name the file of one study, or "

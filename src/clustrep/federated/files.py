@@ -40,7 +40,7 @@ class SiteFile(Saved):
     session: str
     study: str
     n_samples: int
-    trusting: bool
+    exact_numbers: bool
     log: tuple[str, ...]
     versions: Mapping[str, str]
     digest: str
@@ -50,7 +50,7 @@ class SiteFile(Saved):
         """Raise an error of any kind where what all files have does not fit together."""
         texts = (self.session, self.study, self.digest, self.signature, *self.log, *self.versions.values())
         fits = is_whole(self.n_samples, at_least=1) and self.n_samples <= MOST_SAMPLES
-        fits = fits and isinstance(self.trusting, bool)
+        fits = fits and isinstance(self.exact_numbers, bool)
         if not fits or self.version != VERSION or not all(isinstance(text, str) for text in texts):
             raise ValueError
 
@@ -61,10 +61,10 @@ class SiteFile(Saved):
 
     def _said(self, what: str, lines: list[str]) -> str:
         """Describe a file, in lines in which no text of it can pass for another line."""
-        trust = "For partners who trust each other: samples follow from these numbers." if self.trusting else ""
+        exact = ["Exact numbers: values of patients follow from them."] if self.exact_numbers else []
         head = f"{what} of study {self.study!r} ({plural(self.n_samples, 'sample')}), session {self.session[:16]}"
         withheld = ["Withheld:", *(f"  {line}" for line in self.log)] if self.log else ["Withheld: nothing"]
-        told = [head, *([trust] if trust else []), *lines, *withheld, f"SHA-256: {self.digest}"]
+        told = [head, *exact, *lines, *withheld, f"SHA-256: {self.digest}"]
         return "\n".join(map(printable, told))
 
 
@@ -78,7 +78,7 @@ class Shelf:
         How the nearest mean is found: a key of `NEAREST`.
     status : ndarray of int, (n_replicates,)
         0 where there is a function, else the number of the cause in the file's `causes`, from 1. The first is that of
-        the study as it is; there are others between trusted partners alone.
+        the study as it is; there are others where exact numbers leave alone.
     centroids : ndarray, (n_functions, k, n_features)
     sizes : ndarray of int, (k,)
         Samples of every cluster of the first function, rounded to 5; empty if there is none.
@@ -136,8 +136,8 @@ class SiteFunctions(SiteFile):
         The study's name.
     n_samples : int
         How many samples it has, rounded to 5.
-    trusting : bool
-        Whether the policy lets partners see values of single samples.
+    exact_numbers : bool
+        Whether exact numbers leave, from which values of single samples follow.
     shelves : tuple of Shelf
         The functions, for every configuration.
     causes, log : tuple of str
@@ -152,7 +152,7 @@ class SiteFunctions(SiteFile):
     session: str
     study: str
     n_samples: int
-    trusting: bool
+    exact_numbers: bool
     shelves: tuple[Shelf, ...]
     causes: tuple[str, ...]
     log: tuple[str, ...]
@@ -170,9 +170,9 @@ class SiteFunctions(SiteFile):
         if len(self.shelves) != len(session.configurations) or not all(isinstance(text, str) for text in self.causes):
             raise ValueError
         for shelf, configuration in zip(self.shelves, session.configurations, strict=True):
-            n_replicates = 1 + session.n_resamples if self.trusting else 1
+            n_replicates = 1 + session.n_resamples if self.exact_numbers else 1
             shelf.check(n_replicates, configuration.n_clusters or 0, len(session.features), len(self.causes))
-            rounding = 0 if self.trusting else SIZE_STEP * (1 + len(shelf.sizes)) / 2
+            rounding = 0 if self.exact_numbers else SIZE_STEP * (1 + len(shelf.sizes)) / 2
             if (shelf.sizes > self.n_samples + rounding).any():
                 raise ValueError
             if len(shelf.sizes) and abs(int(shelf.sizes.sum()) - self.n_samples) > rounding:
@@ -192,7 +192,7 @@ class SiteFunctions(SiteFile):
 
 @dataclass(frozen=True, eq=False)
 class ExactScores:
-    """What trusted partners tell of every resample; the last column of pairs is the site itself."""
+    """The exact scores of every resample; the last column of pairs is the site itself."""
 
     scores: FloatArray  # (n_configurations, n_agreements, n_replicates, n_trains + 1)
     trivial: BoolArray  # (n_configurations, n_replicates, n_trains + 1)
@@ -223,21 +223,21 @@ class SiteScores(SiteFile):
 
     Attributes
     ----------
-    version, session, study, n_samples, trusting, log, versions, digest, signature
+    version, session, study, n_samples, exact_numbers, log, versions, digest, signature
         As in `SiteFunctions`.
     trains, train_digests : tuple of str
         The sites whose functions were scored, and the digests of their files.
     scores : ndarray, (n_configurations, n_agreements, 3, n_trains)
         The mean over resamples, and the ends of the 95 % interval, in steps of 0.05; NaN where that is not told.
     exact : tuple of ExactScores
-        Between trusted partners one, else none.
+        One where exact numbers leave, else none.
     """
 
     version: int
     session: str
     study: str
     n_samples: int
-    trusting: bool
+    exact_numbers: bool
     trains: tuple[str, ...]
     train_digests: tuple[str, ...]
     scores: FloatArray
@@ -260,14 +260,14 @@ class SiteScores(SiteFile):
             and len(self.train_digests) == len(set(self.trains)) == T
             and set(self.trains) < set(session.sites) - {self.study} | {""}
             and all(isinstance(text, str) for text in texts)
-            and len(self.exact) == self.trusting
+            and len(self.exact) == self.exact_numbers
         )
         if not fits:
             raise ValueError
         for exact in self.exact:
             exact.check(C, A, 1 + session.n_resamples, T)
         steps, untold = self.scores / SCORE_STEP, np.isnan(self.scores)
-        if not self.trusting and (np.abs(steps - np.round(steps)) > ROUNDING).any():
+        if not self.exact_numbers and (np.abs(steps - np.round(steps)) > ROUNDING).any():
             raise ValueError
         most = np.log([configuration.n_clusters or 1 for configuration in session.configurations]) + SCORE_STEP / 2
         for a, name in enumerate(session.agreements):

@@ -15,14 +15,13 @@ from clustrep.execution.context import config
 from clustrep.execution.run import run
 from clustrep.execution.seeds import FULL_STUDY, Failed
 from clustrep.federated.audit import objection
-from clustrep.federated.files import SIZE_STEP, Shelf, SiteFunctions
+from clustrep.federated.files import Shelf, SiteFunctions
 from clustrep.federated.forms import Centres, centres_of
 from clustrep.federated.policy import FUNCTIONS
-from clustrep.federated.session import VERSION, Session
+from clustrep.federated.session import Session
 from clustrep.federated.site import RESAMPLING, Approve, Site, opened_site
 from clustrep.fitting.resample import PointSet, Source
 from clustrep.fitting.setting import ClusteringPlan, Setting
-from clustrep.provenance import installed_versions
 from clustrep.summaries import label
 from clustrep.text import listing
 from clustrep.types import FloatArray, IntArray
@@ -55,12 +54,14 @@ def learn(
     session : Session or path
         What all sites agreed on.
     policy : path
-        What the data owner lets leave (`Policy`). The log of everything that left is beside it.
+        What the data owner lets leave (`Policy`). The log of everything that left is beside it. With `exact_numbers`
+        in it, exact means of all resamples leave, and samples follow from them.
     key : path
         The key of the site (`make_key`).
     trust_partners : bool, default=False
-        Confirms a policy by which partners may see values of single samples. Then exact means of all resamples leave,
-        and samples follow from them.
+        Must be True. The files of learn and score are for partners who trust each other: a partner who tries
+        can tell, more often than by chance, that a person whose record is known takes part or that a patient is
+        far from all others, and computes roughly the last patient of a cluster whose others are known.
     approve : callable, default=None
         Gets a summary of the file before it is written into the log, and says whether it may leave. By default nobody
         is asked.
@@ -109,17 +110,17 @@ def learn(
     >>> ranges = {feature: (-20, 20) for feature in alpha.features}
     >>> Policy("alpha", ranges, {"beta": keys["beta"]}).save(folder / "alpha.toml")
     >>> session = Session.agree(AgglomerativeClustering(2), features=alpha.features, sites=keys, n_resamples=5)
-    >>> functions = learn(alpha, session, folder / "alpha.toml", folder / "alpha.key")
+    >>> functions = learn(alpha, session, folder / "alpha.toml", folder / "alpha.key", trust_partners=True)
     >>> functions.shelves[0].centroids.shape  # one function: two clusters, three features
     (1, 2, 3)
     """
     opened = opened_site(study, session, policy, key, FUNCTIONS, trust_partners=trust_partners, approve=approve)
     with opened as site:
-        numbers = range(1 + site.session.n_resamples) if site.trusts else range(1)
+        numbers = range(1 + site.session.n_resamples) if site.exact else range(1)
         source = Source(RESAMPLING, site.session.seed, config().accelerate)
         setting = Setting.prepare(source, [site.study], site.session.configurations, rotate=False)
         replicates = run(LearnPlan(setting), numbers, n_jobs)
-        released = _exactly(site, replicates) if site.trusts else _audited(site, replicates[FULL_STUDY])
+        released = _exactly(site, replicates) if site.exact else _audited(site, replicates[FULL_STUDY])
         causes = tuple(dict.fromkeys(each.cause for of in released for each in of if each.cause))
         whys = list(dict.fromkeys(each.why or each.cause for of in released for each in of if each.cause))
         shelves = tuple(
@@ -128,20 +129,10 @@ def learn(
         )
         if not any(len(shelf.centroids) for shelf in shelves):
             raise DataError(f"No function of study {study.name!r} may leave: {listing(whys)}. Try fewer clusters.")
-        file = SiteFunctions(
-            version=VERSION,
-            session=site.session.fingerprint,
-            study=study.name,
-            n_samples=_rounded_size(len(study), site),
-            trusting=site.trusts,
-            shelves=shelves,
-            causes=causes,
-            log=_log(site.session, released, causes),
-            versions=installed_versions(),
-        ).signed(site.key)
         partitions = [of[FULL_STUDY].labels.tolist() for of in released if of[FULL_STUDY].labels is not None]  # type: ignore[union-attr]
-        site.leaves(repr(file), what=FUNCTIONS, file=file.digest, partitions=partitions, withheld=whys)
-    return file
+        logged = {"partitions": partitions, "withheld": whys}
+        log = _log(site.session, released, causes)
+        return site.release(SiteFunctions, FUNCTIONS, logged, shelves=shelves, causes=causes, log=log)
 
 
 class Released(NamedTuple):
@@ -186,14 +177,15 @@ def _exactly(site: Site, replicates: Sequence[Sequence[Centres | Failed]]) -> li
 def _audited(site: Site, functions: Sequence[Centres | Failed]) -> list[list[Released]]:
     """Let leave what passes, the coarsest first, together with everything that left before."""
     rules, session, before = site.policy, site.session, site.record.partitions()
-    least, n = rules.fewest(len(session.features)), _rounded_size(len(site.study), site)
+    least, n = rules.fewest(len(session.features)), site.rounded_size(len(site.study))
+    values = rules.in_steps(site.raw, session)
     released = [Released(None, WITHHELD, why=NO_FUNCTION)] * len(functions)
     for c in sorted(range(len(functions)), key=lambda c: session.configurations[c].n_clusters or 0):
         form = functions[c]
         if isinstance(form, Failed):
             continue
         labels = _labels(form, site)
-        cause = objection(site.raw, before, labels, least, rules.min_cluster_size)
+        cause = objection(values, before, labels, least, rules.min_cluster_size)
         if not cause:
             groups = np.unique(labels)
             means = np.array([site.study.X[labels == j].mean(axis=0) for j in groups])
@@ -219,8 +211,8 @@ def _shelf(released: Sequence[Released], causes: tuple[str, ...], k: int, site: 
     sizes: IntArray = np.empty(0, dtype=np.int64)
     spread: FloatArray = np.empty(0)
     if first.labels is not None:
-        sizes = np.array([_rounded_size(size, site) for size in np.bincount(first.labels, minlength=k)])
-        spread = _spread(site.study.X, first.labels, digits=17 if site.trusts else 2)
+        sizes = np.array([site.rounded_size(size) for size in np.bincount(first.labels, minlength=k)])
+        spread = _spread(site.study.X, first.labels, digits=17 if site.exact else 2)
     return Shelf(
         kind=forms[0].kind if forms else "centroid",
         status=np.array([1 + causes.index(each.cause) if each.cause else 0 for each in released]),
@@ -228,10 +220,6 @@ def _shelf(released: Sequence[Released], causes: tuple[str, ...], k: int, site: 
         sizes=sizes,
         spread=spread,
     )
-
-
-def _rounded_size(size: int, site: Site) -> int:
-    return int(size) if site.trusts else SIZE_STEP * round(int(size) / SIZE_STEP)
 
 
 def _spread(X: FloatArray, labels: IntArray, digits: int) -> FloatArray:

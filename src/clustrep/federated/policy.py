@@ -16,15 +16,16 @@ from clustrep.checks import is_whole
 from clustrep.data.study import Study
 from clustrep.errors import DataError
 from clustrep.federated.keys import is_public_key
-from clustrep.federated.session import Session
+from clustrep.federated.session import CLUSTERERS, Session, short_name
 from clustrep.text import cut, listing, nearest
 
 FUNCTIONS, SCORES = "functions", "scores"
 RESULTS = (FUNCTIONS, SCORES)
-# Means are rounded to this many steps of a feature's range; of scaled features to steps of a standard deviation, which
-# are plausible up to this many of them. Centres must differ by this many steps in one feature.
+STEADY = ("kmeans", "ward")  # by the others, one patient far from all others is a cluster: see `make attack`
+# Means are rounded to so many steps of a feature's range; of scaled features to steps of a standard deviation, which
+# are plausible up to so many of them. Centres must differ by so many steps in one feature.
 STEPS, SCALED_STEP, SCALED_RANGE, STEPS_APART = 200, 0.05, 10.0, 5
-# A cell has this many samples for each feature, lest a known person be found in its mean (Homer et al. 2008).
+# A cell has so many samples for each feature, lest a known person be found in its mean (Homer et al. 2008).
 SAMPLES_PER_FEATURE = 2
 # As many clusters as leave ten samples for each.
 SAMPLES_PER_CLUSTER = 10
@@ -54,8 +55,15 @@ class Policy:
         How many functions of each partner, and of all, are scored, ever.
     results : tuple of {"functions", "scores"}, default=("functions", "scores")
         What may leave.
-    trust_partners : bool, default=False
-        Whether the partners may see values of single samples: then no rule holds but those on features and partners.
+    clusterers : tuple of str, default=("kmeans", "ward")
+        Which may be asked for; also "minibatch", "bisecting", "gmm", "birch", "spectral", "complete", "average" and
+        "single", by which scores tell of a patient far from all others.
+    patient : str, default=""
+        The column (of `Study.groups`) that names the patient of every row: the first row of each takes part, so that
+        all rules count patients. Without it every row counts as another patient.
+    exact_numbers : bool, default=False
+        Whether exact numbers leave, from which values of single samples follow: then no rule holds but those on
+        features, clusterers, patients and partners.
 
     See Also
     --------
@@ -80,7 +88,9 @@ class Policy:
     functions_per_partner: int = 10
     functions_in_all: int = 30
     results: tuple[str, ...] = RESULTS
-    trust_partners: bool = False
+    clusterers: tuple[str, ...] = STEADY
+    patient: str = ""
+    exact_numbers: bool = False
     path: Path | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
@@ -100,10 +110,14 @@ class Policy:
             raise DataError(f"{where}: features must have the lowest and the highest value, as in age = [18, 110].")
         if not isinstance(self.partners, Mapping) or not all(map(is_public_key, self.partners.values())):
             raise DataError(f'{where}: partners must have public keys of 64 digits, as in vdx = "0f3a…".')
-        if not isinstance(self.results, tuple | list) or any(each not in RESULTS for each in self.results):
-            raise DataError(f"{where}: results must be some of {listing(map(repr, RESULTS))}, got {self.results!r}.")
-        if not isinstance(self.trust_partners, bool):
-            raise DataError(f"{where}: trust_partners must be true or false, got {self.trust_partners!r}.")
+        for name, known in (("results", RESULTS), ("clusterers", CLUSTERERS)):
+            given = getattr(self, name)
+            if not isinstance(given, tuple | list) or any(each not in known for each in given):
+                raise DataError(f"{where}: {name} must be some of {listing(map(repr, known), 20)}, got {given!r}.")
+        if not isinstance(self.patient, str):
+            raise DataError(f"{where}: patient must be the name of a column, got {self.patient!r}.")
+        if not isinstance(self.exact_numbers, bool):
+            raise DataError(f"{where}: exact_numbers must be true or false, got {self.exact_numbers!r}.")
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Policy:
@@ -121,9 +135,8 @@ class Policy:
         lacking = [name for name in ("study", "features", "partners") if name not in plain]
         if lacking:
             raise DataError(f"{path} lacks {listing(lacking)}: docs/federated.md has a policy.")
-        if isinstance(plain.get("results"), list):
-            plain["results"] = tuple(plain["results"])
-        return cls(**plain, path=Path(path))
+        lists = {name: tuple(value) for name, value in plain.items() if isinstance(value, list)}
+        return cls(**{**plain, **lists}, path=Path(path))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the policy to a TOML file."""
@@ -144,6 +157,13 @@ class Policy:
             raise DataError(
                 f"The policy of {self.study!r} does not allow the features {listing(map(repr, foreign))}: agree on a "
                 "session without them, or add them to features."
+            )
+        others = {short_name(written) for _, written in session.clusterers} - set(self.clusterers)
+        if others:
+            raise DataError(
+                f"The policy of {self.study!r} allows {listing(map(repr, self.clusterers), 20)}, the session asks for "
+                f"{listing(map(repr, sorted(others)), 20)}: agree on others, or add them to clusterers, after what "
+                "docs/federated.md tells of attacks."
             )
         for name, key in session.sites.items():
             if name != self.study and self.partners.get(name) != key:
@@ -182,6 +202,11 @@ class Policy:
         """Round means to steps."""
         steps = self.steps(session)
         return np.asarray(np.round(centres / steps) * steps)
+
+    def in_steps(self, X: np.ndarray[Any, Any], session: Session) -> np.ndarray[Any, Any]:
+        """Round values in original units to steps of their range: values within a step are alike."""
+        low, high = np.array([self.features[name] for name in session.features], dtype=float).T
+        return np.asarray(np.round(X * (STEPS / (high - low))))
 
     def objection(self, centres: np.ndarray[Any, Any], k: int, n: int, session: Session) -> str:
         """Say what is wrong with centres, from what is public alone; empty where nothing is."""

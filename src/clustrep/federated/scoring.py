@@ -24,15 +24,13 @@ from clustrep.execution.seeds import FULL_STUDY, Failed, make_generator
 from clustrep.federated.combined import TOLD
 from clustrep.federated.files import SCORE_STEP, ExactScores, SiteFunctions, SiteScores
 from clustrep.federated.forms import Centres
-from clustrep.federated.learning import _rounded_size
 from clustrep.federated.policy import SCORES
 from clustrep.federated.reading import verified
-from clustrep.federated.session import VERSION, Session
-from clustrep.federated.site import RESAMPLING, Approve, Site, opened_site
+from clustrep.federated.session import Session
+from clustrep.federated.site import MIXED, RESAMPLING, Approve, Site, opened_site
 from clustrep.fitting.parameters import Configuration
 from clustrep.fitting.resample import Labelled, PointSet, Source
 from clustrep.fitting.setting import ClusteringPlan, Setting
-from clustrep.provenance import installed_versions
 from clustrep.summaries import label, quiet, tails
 from clustrep.text import listing, plural
 from clustrep.types import BoolArray, FloatArray, IntArray
@@ -111,9 +109,10 @@ def score(
     >>> ranges = {feature: (-20, 20) for feature in alpha.features}
     >>> Policy("alpha", ranges, {"beta": keys["beta"]}).save(folder / "alpha.toml")
     >>> session = Session.agree(AgglomerativeClustering(2), features=alpha.features, sites=keys, n_resamples=5)
-    >>> functions = learn(alpha, session, folder / "alpha.toml", folder / "alpha.key")
+    >>> functions = learn(alpha, session, folder / "alpha.toml", folder / "alpha.key", trust_partners=True)
     >>> Policy("beta", ranges, {"alpha": keys["alpha"]}).save(folder / "beta.toml")
-    >>> score(beta, [functions], session, folder / "beta.toml", folder / "beta.key").scores.shape
+    >>> own = (session, folder / "beta.toml", folder / "beta.key")
+    >>> score(beta, [functions], *own, trust_partners=True).scores.shape
     (1, 1, 3, 1)
     """
     opened = opened_site(study, session, policy, key, SCORES, trust_partners=trust_partners, approve=approve)
@@ -123,28 +122,23 @@ def score(
         names = [file.study for file in others]
         if not others or len(set(names)) < len(names):
             raise DataError("functions must hold one file of every other site, each once.")
-        if any(file.trusting != site.trusts for file in others):
-            raise DataError("Either all sites trust their partners or none: change the policies, and learn again.")
-        scored = {} if site.trusts else _admitted(site, others)
+        if any(file.exact_numbers != site.exact for file in others):
+            raise DataError(MIXED)
+        scored = {} if site.exact else _admitted(site, others)
         warn_of_units(site, others)
-        exact, scores = (_exact(site, others, n_jobs)) if site.trusts else ((), _told(site, others, n_jobs))
+        exact, scores = (_exact(site, others, n_jobs)) if site.exact else ((), _told(site, others, n_jobs))
         known = np.array([[len(shelf.sizes) > 0 for shelf in other.shelves] for other in others]).T
         hidden = int((np.isnan(scores[:, 0, 0]) & known).sum())
-        file = SiteScores(
-            version=VERSION,
-            session=site.session.fingerprint,
-            study=study.name,
-            n_samples=_rounded_size(len(study), site),
-            trusting=site.trusts,
+        return site.release(
+            SiteScores,
+            SCORES,
+            {"scored": scored},
             trains=tuple(names),
             train_digests=tuple(other.digest for other in others),
             scores=scores,
             exact=exact,
             log=(f"{hidden:,} of {known.sum():,} scores: {NOT_TOLD}",) if hidden else (),
-            versions=installed_versions(),
-        ).signed(site.key)
-        site.leaves(repr(file), what=SCORES, file=file.digest, scored=scored)
-    return file
+        )
 
 
 def warn_of_units(site: Site, others: Sequence[SiteFunctions]) -> None:
@@ -180,7 +174,7 @@ def function_id(session: Session, c: int, form: Centres) -> str:
 
 def _admitted(site: Site, others: Sequence[SiteFunctions]) -> dict[str, list[str]]:
     """Refuse functions that do not answer the question, and more of them than the policy allows; name the others."""
-    rules, session, n = site.policy, site.session, _rounded_size(len(site.study), site)
+    rules, session, n = site.policy, site.session, site.rounded_size(len(site.study))
     before = site.record.functions()
     now: dict[str, list[str]] = {other.study: [] for other in others}
     for other in others:

@@ -51,6 +51,16 @@ KINDS: dict[str, type] = {
         NearestCentroid,
     )
 }
+# What policies call them; agglomerative clustering is named by its linkage.
+SHORT_NAMES = {
+    "KMeans": "kmeans",
+    "MiniBatchKMeans": "minibatch",
+    "BisectingKMeans": "bisecting",
+    "GaussianMixture": "gmm",
+    "Birch": "birch",
+    "SpectralClustering": "spectral",
+}
+CLUSTERERS = (*SHORT_NAMES.values(), "ward", "complete", "average", "single")
 # Parameters that name a folder: scikit-learn would write samples there, and read pickles.
 OF_FOLDERS = ("memory",)
 # What a file from elsewhere may ask for: more than anyone computes, and few enough to be harmless.
@@ -373,6 +383,20 @@ def _plain(name: str, value: Any) -> Any:
     if isinstance(value, int) and name != "random_state" and abs(value) > LARGEST_PARAMETER:
         raise ParameterError(f"{name} must be at most {LARGEST_PARAMETER:,}, got {value:,}.", parameter="clusterers")
     return value
+
+
+def short_name(written: Mapping[str, Any]) -> str:
+    """Return what policies call a clusterer, from its plain types.
+
+    Examples
+    --------
+    >>> short_name({"kind": "Induced", "parameters": {"clusterer": {"kind": "Birch", "parameters": {}}}})
+    'birch'
+    """
+    while written["kind"] == "Induced":
+        written = written["parameters"]["clusterer"]
+    kind, parameters = written["kind"], written["parameters"]
+    return str(parameters.get("linkage", "ward")) if kind == "AgglomerativeClustering" else SHORT_NAMES[kind]
 
 
 def describe_written(written: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ from sklearn.cluster import KMeans
 from tests.federated.sites import Hospitals, cohorts
 
 from clustrep.errors import ClustrepError
-from clustrep.federated import combine
+from clustrep.federated import Session, combine
 from clustrep.federated.files import SiteScores
 from clustrep.federated.keys import Key
 
@@ -53,6 +53,9 @@ def forged() -> dict[str, str]:
     outcomes["a file of another session"] = honest.accepts(scores=[alpha, Honest().scores[1]])
     again = honest.sites.agree(KMeans(3, n_init=1), n_resamples=3)
     outcomes["files of an earlier session with the same question"] = honest.accepts(session=again)
+    fields = honest.session.to_fields()
+    again = Session.from_fields({**fields, "seed": fields["seed"] + 1})
+    outcomes["files of a session with the same nonce and another question"] = honest.accepts(session=again)
     outcomes["two files of one site"] = honest.accepts(scores=[alpha, beta, beta])
     other = honest.functions[1]
     swapped = dataclasses.replace(other, versions={"numpy": "0"}).signed(Key(honest.sites.folder / "beta.key"))
@@ -119,9 +122,39 @@ def at_the_site() -> dict[str, str]:
         honest = Honest()
         tamper(honest.sites.policy("alpha").with_name("alpha.toml.log"))
         outcomes[name] = _goes_on(honest)
+    for name, path, mode in (
+        ("the key can be read by others", "alpha.key", 0o644),
+        ("the policy can be changed by others", "alpha.toml", 0o622),
+        ("the folder of policy and log can be changed by others", ".", 0o777),
+    ):
+        honest = Honest()
+        os.chmod(honest.sites.folder / path, mode)
+        outcomes[name] = _goes_on(honest)
     honest = Honest()
-    os.chmod(honest.sites.folder / "alpha.key", 0o644)
-    outcomes["the key can be read by others"] = _goes_on(honest)
+    weak = f"01{31 * '00'}"  # a point of small order, for which anybody's signature may verify
+    policy = honest.sites.policy("alpha")
+    policy.write_text(policy.read_text().replace(honest.sites.keys["beta"], weak))
+    outcomes["a partner's key of small order"] = _goes_on(honest)
+    return outcomes
+
+
+def by_the_owner() -> dict[str, str]:
+    """Do what whoever can write at the site can do: the page says that it is not prevented."""
+    outcomes = {}
+    honest = Honest()
+    log = honest.sites.policy("alpha").with_name("alpha.toml.log")
+    head = log.with_name("alpha.toml.log.head")
+    before = log.read_bytes(), head.read_bytes()
+    honest.sites.learn("alpha", honest.sites.agree(KMeans(2, n_init=1), n_resamples=3), n_jobs=1)
+    log.write_bytes(before[0])
+    head.write_bytes(before[1])
+    outcomes["the log and its head are set back together"] = _goes_on(honest)
+    honest = Honest()
+    other = honest.sites.policy("alpha").with_name("other.toml")
+    other.write_bytes(honest.sites.policy("alpha").read_bytes())
+    other.chmod(0o600)
+    honest.sites.policy = lambda _: other  # type: ignore[method-assign, assignment]
+    outcomes["a copy of the policy, beside which there is no log"] = _goes_on(honest)
     return outcomes
 
 

@@ -15,11 +15,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.cluster import AgglomerativeClustering, KMeans
 
 import clustrep as cr
 from attacks import forging, own, probing, reading
 
-N_STUDIES, N_QUICK = 10, 3
+N_STUDIES, N_QUICK = 10, 2
 CURIOUS, MALICIOUS, FORGER = "curious", "malicious", "forger"
 LEAST = 10
 
@@ -32,6 +33,11 @@ class Row(NamedTuple):
     setting: str
     reached: str
     holds: bool = True
+
+
+def most(n: int) -> float:
+    """Return the largest rate that holds; keys are drawn anew, and of few games more are recognised by chance."""
+    return 0.5 if n > N_QUICK else 0.9
 
 
 def of_readers(n: int) -> Iterator[Row]:
@@ -74,13 +80,13 @@ def of_readers(n: int) -> Iterator[Row]:
     ):
         yield Row(CURIOUS, attack, setting, outcome, holds=outcome == "refused")
     for p in (2, 8, 14):
-        rate = reading.membership(80, p, max(20, 2 * n))
+        rate = reading.membership(80, p, (2 * n if n > N_QUICK else 10))
         yield Row(
             CURIOUS,
             "Is a person in the study whose whole record is known? (Homer et al. 2008)",
-            f"80 × {p}, two clusters, {max(20, 2 * n)} persons",
+            f"80 × {p}, two clusters, {(2 * n if n > N_QUICK else 10)} persons",
             f"{rate:.0%} recognised, with 5 % of others taken for members",
-            holds=rate <= 0.5,
+            holds=rate <= most(n),
         )
     wide = reading.membership(80, 21, 1)
     yield Row(
@@ -130,14 +136,14 @@ def of_probers(n: int) -> Iterator[Row]:
         f"found within {np.median(with_answers):.2f} sd (median); without any answer {np.median(without):.2f} sd",
         holds=np.median(with_answers) > 0.5 * np.median(without),
     )
-    games = max(8, 2 * n)
+    games = max(6, 2 * n)
     rate = probing.recognised(120, 2, games)
     yield Row(
         MALICIOUS,
         "Ten planes on both sides of a known record: does this person take part?",
         f"`score`; 120 × 2, {games} + {games} studies",
         f"{rate:.0%} recognised, with 5 % of others taken for members",
-        holds=rate <= 0.5,
+        holds=rate <= most(n),
     )
 
 
@@ -149,6 +155,8 @@ def of_forgers(n: int) -> Iterator[Row]:
     yield Row(FORGER, "One bit of a file changed", f"{10 * n} files", f"{accepted} accepted", holds=accepted == 0)
     for attack, outcome in forging.at_the_site().items():
         yield Row("at the site", attack[0].upper() + attack[1:], "`learn`", outcome, holds=outcome == forging.REFUSED)
+    for attack, outcome in forging.by_the_owner().items():
+        yield Row("at the site", attack[0].upper() + attack[1:], "`learn`", outcome)
 
 
 def of_adversaries(n: int) -> Iterator[Row]:
@@ -163,29 +171,61 @@ def of_adversaries(n: int) -> Iterator[Row]:
         ("Another key for a site in the session", own.key_swapped_in_session()),
     ):
         yield Row("at the site", attack, "`learn`", outcome, outcome == own.REFUSED)
-    games = max(8, 2 * n)
+    games = max(6, 2 * n)
     rate = own.by_spreads(games)
     yield Row(
         CURIOUS,
         "A standard deviation within clusters tells that there is an outlier of 9 sd",
         f"120 × 3, {games} + {games} studies",
         f"{rate:.0%} recognised, with 5 % of others",
-        rate <= 0.5,
+        rate <= most(n),
     )
-    for linkage in ("single", "average", "ward"):
-        rate = own.far_off(linkage, games)
+    by_linkage = {name: AgglomerativeClustering(2, linkage=name) for name in ("single", "average", "ward")}
+    for k in (2, 3):
+        for name, clusterer in {
+            **(by_linkage if k == 2 else {"ward": by_linkage["ward"]}),
+            "kmeans": KMeans(n_init=3),
+        }.items():
+            rate = own.far_off(clusterer.set_params(n_clusters=k), name, games)
+            yield Row(
+                MALICIOUS,
+                "Ten functions, and a clusterer that puts a patient apart who is 9 sd from all others",
+                f"`score`; 120 × 2, {name}, k = {k}, {games} + {games} studies",
+                f"{rate:.0%} recognised, with 5 % of others",
+                name in ("single", "average") or k == 3 or rate <= most(n),
+            )
+    outcome = own.disguised()
+    yield Row(MALICIOUS, "Single linkage, also within other clusterers", "`score`", outcome, outcome == own.REFUSED)
+    for name, clusterer in (("kmeans", KMeans(n_init=3)), ("ward", AgglomerativeClustering())):
         yield Row(
-            MALICIOUS,
-            "Ten planes, and a clusterer that puts a patient apart who is 9 sd from all others",
-            f"`score`; 120 × 2, {linkage} linkage, {games} + {games} studies",
-            f"{rate:.0%} recognised, with 5 % of others",
-            linkage != "ward" or rate <= 0.5,
+            CURIOUS,
+            "“Withheld” for k = 3 tells of a patient who is 9 sd from two groups",
+            f"`learn`; 120 × 2, {name}, {games} + {games} studies",
+            f"{own.withheld(clusterer, games):.0%} more often withheld",
         )
+    rate = own.by_scale(games)
     yield Row(
         CURIOUS,
-        "The mean of a cluster that is one patient with twelve rows",
-        f"`learn`; 120 × 3, {n} studies",
+        "Means of features that each site scales tell of a patient who is 9 sd off",
+        f"`learn`; 120 × 2, {games} + {games} studies",
+        f"{rate:.0%} recognised, with 5 % of others",
+        rate <= most(n),
+    )
+    outcome = own.jittered(reading.patients(120, 5, 0, apart=8.0))
+    yield Row(CURIOUS, "A count of three behind noise of 1e-6", "`learn`", outcome, outcome == own.REFUSED)
+    yield Row(
+        CURIOUS,
+        "The mean of a cluster that is one patient with twenty rows",
+        f"`learn`; 120 × 3, {n} studies, a policy without `patient`",
         f"found within {own.visits(n):.2f} sd (median)",
+    )
+    far = own.visits(n, "patient")
+    yield Row(
+        CURIOUS,
+        "The mean of a cluster that is one patient with twenty rows",
+        f"`learn`; 120 × 3, {n} studies, the policy names the column",
+        "refused" if np.isinf(far) else f"found within {far:.2f} sd (median)",
+        far > 1,
     )
     rate = own.slab(100, 2, games)
     yield Row(
@@ -193,7 +233,7 @@ def of_adversaries(n: int) -> Iterator[Row]:
         "Ten planes on both sides of a patient who is alone between the clusters",
         f"`score`; 100 × 2, {games} + {games} studies",
         f"{rate:.0%} recognised, with 5 % of others",
-        rate <= 0.5,
+        rate <= most(n),
     )
 
 

@@ -80,6 +80,41 @@ def test_clusters_are_matched_with_the_letters_and_counts_of_the_truth(tmp_path)
     assert (frame["shift"] < 1).all()
 
 
+@pytest.mark.parametrize("exact_numbers", [False, True])
+def test_findings_are_those_of_the_pooled_run(tmp_path, exact_numbers):
+    """Penguins in three studies that have all species: letters and statuses are the same, counts nearly."""
+    penguins = pd.concat([study.to_frame() for study in cr.datasets.load_penguins().values()])
+    part = np.random.default_rng(0).integers(3, size=len(penguins))
+    studies = {name: cr.Study(penguins[part == i], name, label=False) for i, name in enumerate("xyz")}
+    sites = Hospitals(tmp_path, studies.values())
+    for name in studies:
+        ranges = {"bill_length_mm": (25, 65), "bill_depth_mm": (10, 25), "flipper_length_mm": (150, 250)}
+        sites.write_policy(name, {**ranges, "body_mass_g": (2000, 7000)}, exact_numbers=exact_numbers)
+    run = {"n_clusters": (2, 3), "scale": "study", "n_resamples": 20}
+    told = sites.together(sites.agree({"kmeans": KMeans(n_init=5)}, **run)).clusters.to_frame()
+    findings = cr.analyse({"kmeans": KMeans(n_init=5)}, studies, rng=7, n_null=19, **run).findings
+    status = told.pivot(index="cluster", columns="study", values="status")
+    assert tuple(status.index) == findings.letters
+    np.testing.assert_array_equal(status, findings.status)
+    counts = told.pivot(index="cluster", columns="study", values="n").to_numpy(dtype=float)
+    np.testing.assert_allclose(counts, findings.counts, atol=10)  # of which 5 by rounding, others between clusters
+
+
+def test_what_no_other_study_reproduces_is_no_finding(tmp_path):
+    """Studies without clusters: k-means cuts each of them elsewhere."""
+    rng = np.random.default_rng(0)
+    studies = [cr.Study(rng.normal(size=(100, 3)).clip(-3, 3), name, label=False) for name in "xyz"]
+    sites = Hospitals(tmp_path, studies)
+    for name in "xyz":
+        sites.write_policy(name, dict.fromkeys(studies[0].features, (-4, 4)))
+    combined = sites.together(sites.agree(KMeans(2, n_init=5), n_resamples=10))
+    assert np.isfinite(combined.scores.scores[:, :, 0]).any()
+    assert combined.clusters.letters == ()
+    assert combined.clusters.to_frame().empty
+    assert cr.Report(combined).to_html()
+    assert repr(combined)
+
+
 def test_a_cluster_that_a_study_lacks_is_undetermined_there():
     centres = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 14.0]])
     shift = np.array([8.0, 8.0])

@@ -102,7 +102,7 @@ class FederatedClusters(Saved):
     sizes : ndarray of int, (n_clusters, n_studies)
         Samples of each cluster in each study, as released; 0 where no cluster of the study matches.
     known : ndarray of int, (n_studies,)
-        All samples of the study, as released; 0 where its function was withheld.
+        All samples of the study, as released; 0 where its function was withheld, or no other study reproduces it.
     shift : ndarray, (n_studies,)
         How far the study as a whole lies from the first one that is known, in within-cluster standard deviations.
     provenance : Provenance
@@ -110,8 +110,9 @@ class FederatedClusters(Saved):
     Notes
     -----
     A cluster is *found* in a study where one of the study's own clusters matches it, after a shift that several
-    clusters share (`clustrep.findings`). Where none does it is *undetermined*: whether it is *not found* or *merged*
-    does not follow from means and sizes.
+    clusters share (`clustrep.findings`), and the study's score with another one is at least 0.8. Where none does it is
+    *undetermined*: whether it is *not found* or *merged* does not follow from means and sizes, nor whether clusters
+    are separated.
 
     See Also
     --------
@@ -193,7 +194,8 @@ class FederatedClusters(Saved):
             for c, letter in enumerate(self.letters)
             for s, study in enumerate(self.names)
         ]
-        return pd.DataFrame(rows).astype({"n": "Int64"})
+        columns = ["cluster", "study", "status", "n", "share", "shift"]
+        return pd.DataFrame(rows, columns=columns).astype({"n": "Int64"})
 
     def __repr__(self) -> str:
         return self.to_frame().round(3).to_string(index=False)
@@ -237,6 +239,8 @@ class Combined(Saved):
             repr(scores),
             repr(self.clusters),
         ]
+        if not self.clusters.letters:
+            lines[::2] = ["No clusters are found: no two studies are told to agree (score of at least 0.8).", ""]
         if np.isfinite(scores.scores[:, 0, 0]).any():
             best = label(scores.clusterers[scores.best], scores.n_clusters[scores.best])
             lines[0] = f"Best clusterer: {best}. {lines[0]}"

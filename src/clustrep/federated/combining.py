@@ -23,6 +23,10 @@ from clustrep.fitting.parameters import describe
 from clustrep.provenance import Provenance, StudyRecord
 from clustrep.text import listing, printable
 
+# A partition that another study does not reproduce is no finding: the least prediction strength of Tibshirani and
+# Walther (2005) with which they call clusters real, here of the first agreement.
+REPLICABLE = 0.8
+
 
 def combine(
     files: Sequence[SiteFunctions | SiteScores | str | PathLike[str]], session: Session | str | PathLike[str]
@@ -170,11 +174,16 @@ class _Sites:
         )
 
     def clusters(self, scores: FederatedScores) -> FederatedClusters:
-        """Match the clusters of the best configuration."""
+        """Match the clusters of the best configuration, of studies that agree with another one."""
         best = scores.best
+        mean = np.nan_to_num(scores.scores[best, 0, 0], nan=-np.inf)
+        replicates = np.maximum(mean.max(axis=0), mean.max(axis=1)) >= REPLICABLE
         shelves = [file.shelves[best] for file in self.functions]
         forms = [file.functions(best)[FULL_STUDY] for file in self.functions]
-        centres = [None if isinstance(form, Failed) else form.centroids for form in forms]
+        centres = [
+            None if isinstance(form, Failed) or not known else form.centroids
+            for form, known in zip(forms, replicates, strict=True)
+        ]
         sizes, spreads = [shelf.sizes for shelf in shelves], [shelf.spread for shelf in shelves]
         return FederatedClusters.of(self.names, centres, sizes, spreads, scores.provenance)
 

@@ -4,7 +4,7 @@ Three hospitals that do not pool their tables
 
 Algorithm 2 needs the clustering *function* of the training site at the test site, not its table. Each hospital learns
 its functions, scores those of the others on its own patients, and releases functions and scores as far as the policy
-of its data owner allows. :doc:`/federated` has the rules, and what every attack on them reached.
+of its data owner allows. The files are for partners who trust each other. :doc:`/federated` has the rules, and what every attack on them reached.
 """
 
 # %%
@@ -51,15 +51,11 @@ for name in names:
 # At each hospital: learn, and score the functions of the others
 # --------------------------------------------------------------
 
-functions = [
-    cr.federated.learn(hospitals[name], session, folder / f"{name}.toml", folder / f"{name}.key") for name in names
-]
+own = {name: (session, folder / f"{name}.toml", folder / f"{name}.key") for name in names}
+functions = [cr.federated.learn(hospitals[name], *own[name], trust_partners=True) for name in names]
 print(functions[0])
 
-scores = [
-    cr.federated.score(hospitals[name], functions, session, folder / f"{name}.toml", folder / f"{name}.key")
-    for name in names
-]
+scores = [cr.federated.score(hospitals[name], functions, *own[name], trust_partners=True) for name in names]
 print(scores[0])
 
 # %%

@@ -43,6 +43,7 @@ def test_the_commands_of_the_document_lead_to_the_page(hospitals):
         text = block("policy").replace('"mainz"', f'"{name}"').partition("[partners]")[0]
         partners = [f'{other} = "{key}"' for other, key in keys.items() if other != name]
         Path(f"{name}.toml").write_text("\n".join([text, "[partners]", *partners]))
+        Path(f"{name}.toml").chmod(0o600)  # whatever the umask
     commands = [shlex.split(line)[1:] for line in block("commands").splitlines()]
     assert [command[0] for command in commands] == ["learn"] * 3 + ["score"] * 3 + ["combine"]
     for command in commands:

@@ -143,6 +143,7 @@ class Policy:
         plain = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "path"}
         tables = {"features": {name: list(map(float, ends)) for name, ends in self.features.items()}}
         Path(path).write_text(tomli_w.dumps({**plain, **tables, "partners": dict(self.partners)}), encoding="utf-8")
+        Path(path).chmod(0o600)  # others must not change it
 
     def check(self, session: Session, result: str) -> None:
         """Refuse a session that asks for what the policy does not allow."""

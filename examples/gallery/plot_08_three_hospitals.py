@@ -4,7 +4,8 @@ Three hospitals that do not pool their tables
 
 Algorithm 2 needs the clustering *function* of the training site at the test site, not its table. Each hospital learns
 its functions, scores those of the others on its own patients, and releases functions and scores as far as the policy
-of its data owner allows. The files are for partners who trust each other. :doc:`/federated` has the rules, and what every attack on them reached.
+of its data owner allows. The files are for partners who trust each other. :doc:`/federated` has the rules, and what
+every attack on them reached.
 """
 
 # %%

@@ -71,7 +71,7 @@ class Site:
         """Round a number of samples."""
         return int(size) if self.exact else SIZE_STEP * round(int(size) / SIZE_STEP)
 
-    def release(self, kind: type[T], what: str, logged: Mapping[str, object], **fields: Any) -> T:
+    def release(self, kind: Callable[..., T], what: str, logged: Mapping[str, object], **fields: Any) -> T:
         """Sign what is to leave, show it to whoever approves it, and write it into the log."""
         file = kind(
             version=VERSION,

@@ -14,7 +14,7 @@ from tests.helpers import by_two
 import clustrep as cr
 from clustrep.errors import ParameterError
 from clustrep.federated import Session
-from clustrep.federated.combined import FederatedClusters
+from clustrep.federated.combined import FederatedClusters, FederatedScores
 from clustrep.provenance import Provenance
 from clustrep.resampling import Bootstrap
 
@@ -113,6 +113,16 @@ def test_what_no_other_study_reproduces_is_no_finding(tmp_path):
     assert combined.clusters.to_frame().empty
     assert cr.Report(combined).to_html()
     assert repr(combined)
+
+
+@pytest.mark.parametrize(("n_told", "best"), [((6, 6), 1), ((6, 3), 1), ((6, 2), 0), ((2, 1), 0)])
+def test_the_best_configuration_is_one_that_half_of_the_pairs_tell(n_told, best):
+    scores = np.full((2, 1, 3, 3, 3), np.nan)
+    for c, (n, score) in enumerate(zip(n_told, (0.4, 0.9), strict=True)):
+        train, test = np.nonzero(~np.eye(3, dtype=bool))
+        scores[c, 0, :, train[:n], test[:n]] = score
+    names, k = ("a", "b", "c"), (2, 3)
+    assert FederatedScores(names, ("ari",), ("ward", "ward"), k, scores, Provenance(seed=0)).best == best
 
 
 def test_a_cluster_that_a_study_lacks_is_undetermined_there():

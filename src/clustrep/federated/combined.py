@@ -76,13 +76,17 @@ class FederatedScores(Saved):
 
     @property
     def best(self) -> int:
-        """The configuration with the highest mean score, of those that most pairs tell; ties to the smaller k."""
+        """The configuration with the highest mean score that half of the pairs tell; ties to the smaller k.
+
+        Where none is told by half of the pairs, it is the one that most of them tell.
+        """
         with quiet():
             means = np.nanmean(self.scores[:, 0, 0], axis=(1, 2))
         told = np.isfinite(self.scores[:, 0, 0]).sum(axis=(1, 2))
         if not told.any():
             raise NoBest("No site tells any score: fewer clusters, or larger studies, leave more samples in each.")
-        order = [(-told[c], -means[c], self.n_clusters[c] or 0, c) for c in range(len(means))]
+        half = len(self.names) * (len(self.names) - 1) // 2
+        order = [(-min(told[c], half), -means[c], self.n_clusters[c] or 0, c) for c in range(len(means))]
         return int(min(order)[-1])
 
     def __repr__(self) -> str:

@@ -180,16 +180,17 @@ def of_adversaries(n: int) -> Iterator[Row]:
         f"{rate:.0%} recognised, with 5 % of others",
         rate <= most(n),
     )
+    n_asked = 10 if n > N_QUICK else 4
     by_linkage = {name: AgglomerativeClustering(2, linkage=name) for name in ("single", "average", "ward")}
     for k in (2, 3):
         for name, clusterer in {
             **(by_linkage if k == 2 else {"ward": by_linkage["ward"]}),
             "kmeans": KMeans(n_init=3),
         }.items():
-            rate = own.far_off(clusterer.set_params(n_clusters=k), name, games)
+            rate = own.far_off(clusterer.set_params(n_clusters=k), name, games, n_asked)
             yield Row(
                 MALICIOUS,
-                "Ten functions, and a clusterer that puts a patient apart who is 9 sd from all others",
+                f"{n_asked} functions, and a clusterer that puts a patient apart who is 9 sd from all others",
                 f"`score`; 120 × 2, {name}, k = {k}, {games} + {games} studies",
                 f"{rate:.0%} recognised, with 5 % of others",
                 name in ("single", "average") or k == 3 or rate <= most(n),

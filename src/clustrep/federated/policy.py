@@ -21,7 +21,7 @@ from clustrep.text import cut, listing, nearest
 
 FUNCTIONS, SCORES = "functions", "scores"
 RESULTS = (FUNCTIONS, SCORES)
-STEADY = ("kmeans", "ward")  # by the others, one patient far from all others is a cluster: see `make attack`
+STEADY = ("kmeans", "ward")  # single and average linkage tell of lone patients more often: `make attack`
 # Means are rounded to so many steps of a feature's range; of scaled features to steps of a standard deviation, which
 # are plausible up to so many of them. Centres must differ by so many steps in one feature.
 STEPS, SCALED_STEP, SCALED_RANGE, STEPS_APART = 200, 0.05, 10.0, 5
@@ -57,7 +57,7 @@ class Policy:
         What may leave.
     clusterers : tuple of str, default=("kmeans", "ward")
         Which may be asked for; also "minibatch", "bisecting", "gmm", "birch", "spectral", "complete", "average" and
-        "single", by which scores tell of a patient far from all others.
+        "single". By the last two, scores tell of a patient far from all others.
     patient : str, default=""
         The column (of `Study.groups`) that names the patient of every row: the first row of each takes part, so that
         all rules count patients. Without it every row counts as another patient.

@@ -22,10 +22,10 @@ from clustrep.text import cut, listing, nearest
 FUNCTIONS, SCORES = "functions", "scores"
 RESULTS = (FUNCTIONS, SCORES)
 STEADY = ("kmeans", "ward")  # single and average linkage tell of lone patients more often: `make attack`
-# Means are rounded to so many steps of a feature's range; of scaled features to steps of a standard deviation, which
-# are plausible up to so many of them. Centres must differ by so many steps in one feature.
+# Means are rounded to this many steps of a feature's range; of scaled features to steps of a standard deviation, which
+# are plausible up to this many of them. Centres must differ by this many steps in one feature.
 STEPS, SCALED_STEP, SCALED_RANGE, STEPS_APART = 200, 0.05, 10.0, 5
-# A cell has so many samples for each feature, lest a known person be found in its mean (Homer et al. 2008).
+# A cell has this many samples for each feature, lest a known person be found in its mean (Homer et al. 2008).
 SAMPLES_PER_FEATURE = 2
 # As many clusters as leave ten samples for each.
 SAMPLES_PER_CLUSTER = 10

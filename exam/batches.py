@@ -2,7 +2,8 @@
 
 Five sections: the factorial of exam/factorial.py; its cluster-specific shifts in two features; some of its data sets
 by other clusterers; a series of growing batch effects in simulated counts of single cells; and kinds of data without
-clusters (exam/designs.py). Every data set is a function of its setting and number.
+clusters (exam/designs.py), one data set of each for the other clusterers. Every data set is a function of its setting
+and number.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import warnings
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from itertools import product
 from math import gcd
 from pathlib import Path
 from typing import Any
@@ -94,6 +96,7 @@ def tasks_of(numbers: range, clusterer: str, *, quick: bool, n_others: int = N_O
         *(Task(OTHERS, setting, number, name) for name in others for setting, number in spread(numbers, n_others)),
         *(Task(SERIES, effect, 0, clusterer) for effect in effects),
         *(Task(UNIMODAL, kind, number, clusterer) for number in numbers for kind in kinds[:: 9 if quick else 1]),
+        *(Task(UNIMODAL, kind, numbers[0], name) for name in others if n_others for kind in kinds),
     ]
 
 
@@ -253,7 +256,7 @@ def page(answers: Sequence[Answer], clusterer: str, command: str = "make exam") 
         "",
         "| | target | measured |",
         "|---|---|---|",
-        *target_rows(by_section),
+        *target_rows(by_section, clusterer),
         "",
         f"## Batch effects and composition ({clusterer})",
         "",
@@ -295,7 +298,7 @@ def page(answers: Sequence[Answer], clusterer: str, command: str = "make exam") 
     )
 
 
-def target_rows(by_section: dict[str, list[Answer]]) -> list[str]:
+def target_rows(by_section: dict[str, list[Answer]], clusterer: str) -> list[str]:
     """One row for each target: what was asked for, and what was measured."""
     others, in_plane = parted([*by_section[FACTORIAL], *by_section[PLANE]])
     marks = [[answer.marks for answer in part if answer.marks is not None] for part in (others, in_plane)]
@@ -306,7 +309,11 @@ def target_rows(by_section: dict[str, list[Answer]]) -> list[str]:
         if answer.marks is not None and answer.marks.lone is not None and answer.lone_separation >= LONE_SEPARATION
     ]
     unimodal, curves = (
-        [answer.separated for answer in by_section[UNIMODAL] if BY_NAME[str(answer.task.what)].group == group]
+        [
+            answer.separated
+            for answer in by_section[UNIMODAL]
+            if answer.task.clusterer == clusterer and BY_NAME[str(answer.task.what)].group == group
+        ]
         for group in (ONE_PIECE, CURVE)
     )
     rows = [
@@ -373,14 +380,20 @@ def factorial_rows(answers: Sequence[Answer]) -> list[str]:
 
 
 def unimodal_rows(answers: Sequence[Answer]) -> list[str]:
-    """One row for each group of kinds, with the names of those that were called separated."""
+    """One row for each clusterer and group of kinds, with the names of those that were called separated."""
     lines = []
-    for group, name in ((ONE_PIECE, "unimodal"), (CURVE, "curves")):
-        of_group = [answer for answer in answers if BY_NAME[str(answer.task.what)].group == group]
+    for clusterer, (group, name) in product(
+        dict.fromkeys(answer.task.clusterer for answer in answers), ((ONE_PIECE, "unimodal"), (CURVE, "curves"))
+    ):
+        of_group = [
+            answer
+            for answer in answers
+            if answer.task.clusterer == clusterer and BY_NAME[str(answer.task.what)].group == group
+        ]
         wrong = [str(answer.task.what) for answer in of_group if answer.separated]
         kinds = {answer.task.what for answer in of_group}
         named = "; ".join(f"{kind} ({wrong.count(kind)})" for kind in dict.fromkeys(wrong)) or "–"
-        lines.append(f"| {name} | {len(kinds)} | {len(of_group)} | {len(wrong)} | {named} |")
+        lines.append(f"| {name}, {clusterer} | {len(kinds)} | {len(of_group)} | {len(wrong)} | {named} |")
     return lines
 
 

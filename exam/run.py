@@ -7,9 +7,11 @@ any number of cores.
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from joblib import Parallel, delayed
@@ -35,17 +37,32 @@ def rounds(kinds: Sequence[Kind], size: Size) -> Iterator[list[Task]]:
         ]
 
 
-def sit(kinds: Sequence[Kind], size: Size, *, jobs: int, shown: bool = True) -> list[Outcome]:
-    """Ask everybody about every collection."""
+def sit(kinds: Sequence[Kind], size: Size, *, jobs: int, shown: bool = True, keep: Path | None = None) -> list[Outcome]:
+    """Ask everybody about every collection, but for those whose outcome an earlier run has kept."""
     tasks = [task for of_round in rounds(kinds, size) for task in of_round]
-    outcomes: list[Outcome] = []
+    kept = kept_outcomes(keep)
+    left = [task for task in tasks if (task.kind, task.number) not in kept]
     began = time.perf_counter()
-    for outcome in Parallel(n_jobs=jobs, return_as="generator")(delayed(asked)(task) for task in tasks):
-        outcomes.append(outcome)
-        if shown and (len(outcomes) % len(kinds) == 0 or len(outcomes) == len(tasks)):
+    for i, outcome in enumerate(
+        Parallel(n_jobs=jobs, return_as="generator")(delayed(asked)(task) for task in left), 1
+    ):
+        kept[outcome.kind, outcome.number] = outcome
+        if keep is not None:
+            with keep.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(asdict(outcome)) + "\n")
+        if shown and (i % len(kinds) == 0 or i == len(left)):
             seconds = time.perf_counter() - began
-            print(f"{len(outcomes)} of {len(tasks)} collections, {seconds:.0f} s", file=sys.stderr, flush=True)
-    return outcomes
+            print(f"{i} of {len(left)} collections, {seconds:.0f} s", file=sys.stderr, flush=True)
+    return [kept[task.kind, task.number] for task in tasks]
+
+
+def kept_outcomes(path: Path | None) -> dict[tuple[str, int], Outcome]:
+    """Read the outcomes of an earlier run by kind and number; none without a file."""
+    lines = path.read_text(encoding="utf-8").splitlines() if path is not None and path.exists() else []
+    outcomes = [
+        Outcome(**{**values, "statuses": tuple(map(tuple, values["statuses"]))}) for values in map(json.loads, lines)
+    ]
+    return {(outcome.kind, outcome.number): outcome for outcome in outcomes}
 
 
 def asked(task: Task) -> Outcome:
@@ -67,6 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--only", default="", help="only kinds whose name contains this")
     parser.add_argument("--jobs", type=int, default=-1, help="workers; all cores by default")
+    parser.add_argument("--keep", type=Path, help="a file of outcomes: those that it has are not computed again")
     given = parser.parse_args(arguments)
     size = QUICK if given.quick else FULL
     if given.collections is not None:
@@ -74,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     kinds = [kind for kind in KINDS[:: QUICK_STEP if given.quick and not given.only else 1] if given.only in kind.name]
     if not kinds:
         parser.error(f"no kind of data is called anything with {given.only!r}.")
-    text = page(kinds, sit(kinds, size, jobs=given.jobs), size)
+    text = page(kinds, sit(kinds, size, jobs=given.jobs, keep=given.keep), size)
     given.path.parent.mkdir(parents=True, exist_ok=True)
     given.path.write_text(text, encoding="utf-8")
     print(text)

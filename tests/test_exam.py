@@ -257,8 +257,11 @@ def test_an_outcome_depends_on_kind_and_number_alone():
 @pytest.mark.slow
 def test_the_page_has_a_row_for_every_kind_and_the_same_bytes_twice(tmp_path, capsys):
     kinds = [BY_NAME[name] for name in SAMPLE]
-    outcomes = sit(kinds, TINY, jobs=1, shown=False)
+    kept = tmp_path / "outcomes"
+    outcomes = sit(kinds, TINY, jobs=1, shown=False, keep=kept)
     assert len(outcomes) == 2 * len(kinds)
+    kept.write_text(kept.read_text().replace('"verdict": "', '"verdict": "kept '))
+    assert all(outcome.verdict.startswith("kept") for outcome in sit(kinds, TINY, jobs=1, shown=False, keep=kept))
     once = TINY.with_collections(1, 1)
     few = kinds[:2]
     again = sit(few, once, jobs=1, shown=False)

@@ -50,7 +50,7 @@ def test_the_quick_form_has_every_composition_shift_and_scale():
     assert {setting.scale for setting in quick} == set(SCALES)
     full, small = (batches.tasks_of(range(2), "kmeans", quick=quick) for quick in (False, True))
     assert set(small) <= set(full)
-    assert len(full) == 2 * len(SETTINGS) + 2 * len(SETTINGS) // len(SHIFTS) + 3 * 20 + 5 + 2 * 48
+    assert len(full) == 2 * len(SETTINGS) + 2 * len(SETTINGS) // len(SHIFTS) + 3 * 20 + 5 + (2 + 3) * 48
 
 
 def test_the_last_batch_lacks_a_type():

@@ -41,8 +41,8 @@ from clustrep.types import FloatArray
 NOT_EXPLAINED = FALSE_FINDING
 # Where only the decision counts, these first data sets are looked at before the others are simulated, and a model
 # explains the scores as soon as all data sets could say otherwise with at most this probability: over three models and
-# three looks, 9e-4. Means and standard deviations of a few data sets are others than those of all: this many exceedances
-# may be due to that (`python -m calibration.sequential`: with 0, 1 and 2 there were 4, 2 and 0 other verdicts of 604).
+# three looks, 9e-4. Means and standard deviations of few data sets are not those of all: that many exceedances
+# may be due to that (with 0, 1 and 2 there were 4, 2 and 0 other verdicts of 604: `python -m calibration.sequential`).
 LOOKS, OTHER_DECISION, BY_STANDARDISING = (19, 39, 99), 1e-4, 2
 # A model does not explain them as soon as a separateness is beyond the largest ones of this number of data sets by this
 # number of their standard deviations: of largest values of normal numbers (Gumbel 1958), 0.3 % are, and 10 of 199 would

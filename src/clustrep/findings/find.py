@@ -148,13 +148,8 @@ def _fewest_starts(clusterer: Any) -> int:
 
 
 def best_of(models: Sequence[Model]) -> Model:
-    """Return the model with separated clusters, if any, then with most evidence: −log p for each of its clusters."""
-
-    def evidence(model: Model) -> tuple[bool, float]:
-        shows = model.n_clusters > 1 and model.pvalue * len(models) <= FALSE_FINDING
-        return shows, -float(np.log(max(model.pvalue, np.finfo(float).tiny))) * model.n_clusters
-
-    return max(models, key=evidence)
+    """Return the model with separated clusters and the smallest p-value; the first of equals."""
+    return min(models, key=lambda model: (model.n_clusters == 1, model.pvalue))
 
 
 def _order_of_features(tables: Sequence[FloatArray], names: Sequence[str]) -> IntArray:

@@ -147,10 +147,14 @@ def test_a_clusterers_own_predict_is_asked():
     assert result.strength.tolist() == [1]
 
 
-def test_numbers_of_clusters_begin_with_2():
-    for measure in (strength, validation):
+def test_one_cluster_has_strength_1_and_needs_no_fit():
+    result = strength(with_k(2), X, n_clusters=[1, 3], n_splits=4)
+    assert (result.by_direction[:, :, 0] == 1).all()
+    assert result.per_cluster[1].shape == (4, 2, 1)
+    np.testing.assert_array_equal(result.distribution[:, [1]], strength(with_k(3), X, n_splits=4).distribution)
+    for refused in (lambda: strength(with_k(2), X, n_clusters=1), lambda: validation(with_k(2), X, n_clusters=[1, 2])):
         with pytest.raises(ParameterError) as caught:
-            measure(with_k(2), X, n_clusters=[1, 2])
+            refused()
         assert caught.value.parameter == "n_clusters"
 
 
@@ -268,7 +272,7 @@ def test_a_k_that_always_fails_leaves_the_others(measure):
 
 
 def test_the_best_and_the_recommended_k():
-    curve = replace(strength(with_k(2), X, n_clusters=[5, 2, 3, 4], n_splits=4), n_clusters=(1, 2, 3, 4))
+    curve = strength(with_k(2), X, n_clusters=[1, 2, 3, 4], n_splits=4)
 
     def of(result, *values, **changes):
         return replace(result, distribution=np.array([values], dtype=float), **changes)
@@ -309,7 +313,7 @@ def test_strength_finds_clusters_and_prefers_few():
     rng = np.random.default_rng(0)
     centres = np.array([[0.0, 0.0], [3.0, 0.0], [20.0, 0.0], [23.0, 0.0]])
     mixture = centres[np.arange(120) % 4] + rng.normal(size=(120, 2))
-    result = strength(KMeans(n_init=5), mixture, n_clusters=range(2, 7), n_splits=10)
-    assert (result.strength[0], result.best_n_clusters, result.recommended(0.95)) == (1, 2, 2)
+    result = strength(KMeans(n_init=5), mixture, n_clusters=range(1, 7), n_splits=10)
+    assert (result.strength[1], result.best_n_clusters, result.recommended(0.95)) == (1, 2, 2)
     # What the minimum hides, as the paper advises to look at.
-    assert np.nanmean(result.per_cluster[4]) > result.strength[2] + 0.05
+    assert np.nanmean(result.per_cluster[4]) > result.strength[3] + 0.05

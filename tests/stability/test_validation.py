@@ -114,7 +114,7 @@ def test_every_row_is_that_of_its_own_function(index, clusterer, ks, labels):
         np.testing.assert_array_equal(found[COLUMNS[3:]].to_numpy(), values)
     record = INDICES[index]
     assert set(found["better"]) == {record.better}
-    assert found["value"].dropna().between(0, np.inf if record.name in ("d", "relative_validation") else 1).all()
+    assert found["value"].dropna().between(*record.bounds).all()
 
 
 def test_all_indices_are_there_and_have_the_values_that_each_has_alone(validation):

@@ -407,7 +407,7 @@ def d_index(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None, rel
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# the indices of a single study: names, direction, and their arguments
+# the indices of a single study: names, direction, bounds, and their arguments
 
 
 # Hennig (2007), and the defaults of R's fpc: at most the first, a cluster is lost; above the second, it is recovered.
@@ -443,6 +443,8 @@ class IndexRecord:
         Whether a high value speaks for the clusters.
     per_cluster : bool, default=True
         Whether it has a value for every cluster; else for whole partitions, or the data, alone.
+    bounds : tuple of float, default=(0.0, 1.0)
+        The smallest and the largest value that it can have, relative where it can be.
     has_relative : bool, default=False
         Whether it is a count that can be divided by the number of samples; `validate` does.
     needs_clusterer : bool, default=True
@@ -458,6 +460,7 @@ class IndexRecord:
     fits: Fits
     higher_is_better: bool = True
     per_cluster: bool = True
+    bounds: tuple[float, float] = (0.0, 1.0)
     has_relative: bool = False
     needs_clusterer: bool = True
     of_partition: bool = True
@@ -478,6 +481,7 @@ def _lower(name: str, long_name: str, fits: Fits, **others: Any) -> IndexRecord:
     return IndexRecord(name, long_name, fits, higher_is_better=False, per_cluster=False, **others)
 
 
+_NO_BOUND = (0.0, float("inf"))
 # To add an index, add a record here, and what computes it in stability/perturbation.py or stability/validation.py.
 # Tables show indices in this order. References stand in the functions' docstrings.
 INDICES: dict[str, IndexRecord] = {
@@ -487,11 +491,11 @@ INDICES: dict[str, IndexRecord] = {
         IndexRecord("inclusion", "Smolkin–Ghosh inclusion", Fits.FEATURE_SUBSETS),
         IndexRecord("jaccard", "Jaccard coefficient", Fits.BOOTSTRAP, thresholds=(DISSOLVED, RECOVERED)),
         IndexRecord("r", "R index", Fits.JITTER),
-        IndexRecord("d", "D index", Fits.JITTER, higher_is_better=False, has_relative=True),
+        IndexRecord("d", "D index", Fits.JITTER, higher_is_better=False, bounds=_NO_BOUND, has_relative=True),
         IndexRecord("prediction_strength", "prediction strength", Fits.HALF_SPLITS, needs_clusterer=False),
         IndexRecord("in_group", "in-group proportion", Fits.STUDY, needs_clusterer=False),
         _lower("instability", "bootstrap instability", Fits.PAIRS, needs_clusterer=False),
-        _lower("relative_validation", "relative validation", Fits.HALF_SPLITS, needs_clusterer=False),
+        _lower("relative_validation", "relative validation", Fits.HALF_SPLITS, bounds=_NO_BOUND, needs_clusterer=False),
         _lower("pac", "ambiguous pairs (PAC)", Fits.SUBSAMPLES),
         IndexRecord("consensus", "cluster consensus", Fits.SUBSAMPLES),
         IndexRecord("assignment", "assignment consistency", Fits.SUBSAMPLES),

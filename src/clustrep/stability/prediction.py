@@ -6,6 +6,7 @@ are Ψ(X′; X′), the clusters of the test half, columns Ψ(X′; X).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -14,8 +15,9 @@ from numpy.typing import ArrayLike
 
 from clustrep.agreement.cluster_indices import Fits, matching_distances_of, r_index_of
 from clustrep.agreement.contingency import tables_of
-from clustrep.checks import check_flag
+from clustrep.checks import check_flag, check_n_clusters
 from clustrep.errors import ParameterError
+from clustrep.execution.failures import Failures
 from clustrep.execution.seeds import Rng, Stream, make_generator, seed_of
 from clustrep.fitting.parameters import Clusterer
 from clustrep.resampling.strategies import Perturbation
@@ -56,7 +58,7 @@ def prediction_strength(
     X : Study or array-like of shape (n_samples, n_features)
         The study.
     n_clusters : int or several, default=None
-        Numbers of clusters to try, from 2; one cluster always has strength 1. None: the clusterer's own.
+        Numbers of clusters to try; 1 has strength 1. None: the clusterer's own.
     n_splits : int, default=50
         Number of random half-splits; the same ones for every k. With `split`, 1.
     split : array-like of bool, shape (n_samples,), default=None
@@ -107,7 +109,13 @@ def prediction_strength(
     array([1.])
     """
     check_flag(both_directions, "both_directions")
-    question = Question.of(clusterer, X, n_clusters, labels, rng, n_jobs, labels_suffice=True)
+    numbers = None if n_clusters is None else check_n_clusters(n_clusters, at_least=1)
+    some = None if numbers is None else [k for k in numbers if k > 1]
+    if some == []:
+        raise ParameterError(
+            "n_clusters must hold a number above 1: one cluster has prediction strength 1.", parameter="n_clusters"
+        )
+    question = Question.of(clusterer, X, some, labels, rng, n_jobs, labels_suffice=True)
     if split is not None and perturbation is not None:
         raise ParameterError(
             "Pass either split or perturbation: a split refers to the samples of X.", parameter="split"
@@ -115,8 +123,9 @@ def prediction_strength(
     given = None if split is None else _checked_split(split, len(question.study))
     n = (N_SPLITS if split is None else 1) if n_splits is None else n_splits
     again = recluster(question, Fits.HALF_SPLITS, n, perturbation, given=given)
-    result = strength_of(again, both_directions=both_directions)
-    result.failures.report("fit")
+    result = strength_of(again, both_directions=both_directions, numbers=numbers)
+    fitted = [k != 1 for k in result.n_clusters]  # one cluster needs no fit
+    Failures.count(result.failed[:, fitted], result.causes).report("fit")
     return result
 
 
@@ -186,26 +195,40 @@ def relative_validation(
     return result
 
 
-def strength_of(again: Reclustered, *, both_directions: bool = True) -> PredictionStrength:
-    """Read the prediction strength of every k."""
+def strength_of(
+    again: Reclustered, *, both_directions: bool = True, numbers: Sequence[int] | None = None
+) -> PredictionStrength:
+    """Read the prediction strength of every k; `numbers` are those asked for, 1 perhaps among them."""
     values = again.compared(lambda tables: np.stack([r_index_of(tables), tables.sum(axis=2)], axis=1), _both_directions)
+    asked = [fitted.n_clusters for fitted in again.fits] if numbers is None else list(numbers)
     tested = (1, 0) if both_directions else (1,)  # the part whose clusters are tested
     most = max(of_k[test].shape[2] for of_k in values for test in tested)
     # (n_splits, n_directions, number of k, most clusters)
-    strengths = np.full((again.n_resamples, len(tested), len(values), most), np.nan)
-    sizes = np.zeros(strengths.shape)
-    for i, by_part in enumerate(values):
+    strengths = np.full((again.n_resamples, len(tested), len(asked), most), np.nan)
+    sizes, failed = np.zeros(strengths.shape), np.zeros((again.n_resamples, len(asked)), dtype=np.int64)
+    fits = iter(zip(again.fits, values, strict=True))
+    for i, k in enumerate(asked):
+        if k == 1:  # it holds all pairs
+            strengths[:, :, i, 0] = 1
+            sizes[:, :, i, 0] = np.stack([again.fits[0].weights[test].sum(axis=1) for test in tested], axis=1)
+            continue
+        fitted, by_part = next(fits)
+        failed[:, i] = fitted.failed
         for d, test in enumerate(tested):
             n_labels = by_part[test].shape[2]
             strengths[:, d, i, :n_labels] = by_part[test][:, 0]
             sizes[:, d, i, :n_labels] = np.nan_to_num(by_part[test][:, 1])
     smallest = np.where(np.isnan(strengths), np.inf, strengths).min(axis=3)
     by_direction = np.where(np.isinf(smallest), np.nan, smallest)
-    fields = again.fields(n_splits=again.n_resamples, both_directions=both_directions)
-    fields["causes"] = (*fields["causes"], ONLY_SINGLETONS)
-    fields["failed"][(fields["failed"] == 0) & np.isnan(by_direction).any(axis=1)] = len(fields["causes"])
+    causes = (*again.fits[0].causes, ONLY_SINGLETONS)
+    failed[(failed == 0) & np.isnan(by_direction).any(axis=1)] = len(causes)
     return PredictionStrength(
-        **fields,
+        **{
+            **again.fields(n_splits=again.n_resamples, both_directions=both_directions),
+            "n_clusters": tuple(asked),
+            "failed": failed,
+            "causes": causes,
+        },
         distribution=by_direction.mean(axis=1),
         by_direction=by_direction,
         cluster_strengths=strengths,

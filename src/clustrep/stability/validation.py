@@ -81,8 +81,8 @@ def validate(
     -----
     Indices disagree about the number of clusters, because they favour different ones on unimodal data:
     prediction strength few, bootstrap instability and PAC many. None but relative validation is adjusted for chance.
-    Look at where several agree, at the clusters and not only at the whole, and at the test's p-value first. The
-    direction of every index is in `clustrep.agreement.cluster_indices.INDICES`.
+    Look at where several agree, at the clusters and not only at the whole, and at the test's p-value first. Direction
+    and bounds of every index are in `clustrep.agreement.cluster_indices.INDICES`.
 
     References
     ----------

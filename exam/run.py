@@ -43,9 +43,7 @@ def sit(kinds: Sequence[Kind], size: Size, *, jobs: int, shown: bool = True, kee
     kept = kept_outcomes(keep)
     left = [task for task in tasks if (task.kind, task.number) not in kept]
     began = time.perf_counter()
-    for i, outcome in enumerate(
-        Parallel(n_jobs=jobs, return_as="generator")(delayed(asked)(task) for task in left), 1
-    ):
+    for i, outcome in enumerate(Parallel(n_jobs=jobs, return_as="generator")(delayed(asked)(task) for task in left), 1):
         kept[outcome.kind, outcome.number] = outcome
         if keep is not None:
             with keep.open("a", encoding="utf-8") as file:

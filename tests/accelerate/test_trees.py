@@ -472,7 +472,7 @@ def test_own_points_have_the_neighbours_that_a_search_finds(n_equal, n_drawn, rn
     X[:n_equal] = X[-1]
     points = PointSet(X, caches_own=True, caches_others=True)
     drawn = np.sort(rng.choice(40, n_drawn, replace=False))
-    nearest = NearestDrawn(points, drawn, "euclidean")
-    searched = nearest._search
+    nearest = NearestDrawn.of(points, drawn, "euclidean", "cpu")
+    searched = nearest.search
     np.testing.assert_array_equal(nearest(points), searched(X))
     np.testing.assert_array_equal(nearest(PointSet(X)), searched(X))

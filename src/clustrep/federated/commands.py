@@ -170,8 +170,7 @@ def score(**settings: Any) -> None:
 
     \b
     Example:
-      clustrep score vdx.csv --session study.session --policy vdx.toml --key vdx.key --trust-partners \\
-        --functions mainz.functions
+      clustrep score vdx.csv --session a.session --policy vdx.toml --key v.key --functions b.functions --trust-partners
     """
     if not settings["functions"]:
         raise click.UsageError("name the functions of other sites with --functions.")

@@ -94,7 +94,7 @@ scale: .venv/installed
 exam: .venv/installed
 	$(BIN)/python -m exam.run docs/exam.md $(ARGS)
 	$(ONE_THREAD) $(BIN)/python -m exam.batches docs/exam-batches.md --jobs 2
-	$(ONE_THREAD) $(BIN)/python -m exam.real docs/exam-real.md
+	$(ONE_THREAD) $(BIN)/python -m exam.real docs/exam-real.md --clusterer kmeans ward gmm leiden --jobs 2
 
 # Three programs of one core each, for `make --jobs`.
 exam-quick: exam-quick-designs exam-quick-batches exam-quick-real

@@ -42,6 +42,6 @@ def clusterer_of(name: str) -> Clusterer:
     by_name = {
         "kmeans": {"k-means": KMeans(n_init=5)},
         "ward": {"ward": AgglomerativeClustering()},
-        "gmm": {"Gaussian mixture": GaussianMixture(reg_covar=1e-3)},
+        "gmm": {"Gaussian mixture": GaussianMixture()},
     }
     return Clusterer(by_name[name], {"n_clusters": NUMBERS})

@@ -143,7 +143,7 @@ def test_a_row_is_right_if_all_of_it_is():
     assert not real.Row(expected, "separated", 3, wrong, 1.0).right
     assert not real.Row(expected, "separated", 4, right, 1.0).right
     assert not real.Row(expected, "inconclusive", 2, right, 1.0).right
-    text = real.page([real.Row(expected, "inconclusive", 4, wrong, 1.0)], "kmeans")
+    text = real.page({"kmeans": [real.Row(expected, "inconclusive", 4, wrong, 1.0)]})
     assert "| **inconclusive** (right: separated) | **4** (right: 2 or 3) | **18 of 20** | **no** |" in text
 
 

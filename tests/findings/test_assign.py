@@ -219,3 +219,17 @@ def test_samples_of_one_study_may_alternate_between_clusters(rng):
     found = findings_of({"one": pd.DataFrame(X, columns=FEATURES)})
     assert np.isfinite(found.reference.radius).all()
     assert len(found.reference.calibration) == 200
+
+
+@pytest.mark.parametrize("like", [None, "x"])
+def test_where_the_axes_leave_nothing_rounding_errors_are_no_distance(like):
+    """Twelve features that are sums of two."""
+    rng = np.random.default_rng(8)
+    sums, places = rng.normal(size=(2, 12)), np.array([[0, 0], [9, 0], [0, 9]])
+
+    def study(n):
+        return (places[np.repeat(range(3), n)] + rng.normal(size=(3 * n, 2))) @ sums + 100
+
+    found = findings_of({name: study(30) for name in "xyz"})
+    assert not found.reference.noise.any()
+    assert (found.assign(study(20), like=like)["cluster"] == NONE).mean() < 0.15

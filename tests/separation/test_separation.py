@@ -11,7 +11,8 @@ from tests.helpers import by_two
 
 import clustrep as cr
 from clustrep.errors import ParameterError
-from clustrep.separation.separation import cut_of
+from clustrep.execution.seeds import Failed
+from clustrep.separation.separation import choose, cut_of
 
 KS = range(2, 7)
 KMEANS = KMeans(n_init=3)
@@ -215,7 +216,7 @@ def test_evidence_is_the_mean_log_likelihood_of_held_out_samples(p):
         means = np.array([training[of_training == c].mean(axis=0) for c in (0, 1)])
         residuals = training - means[of_training]
         covariance = residuals.T @ residuals / (len(training) - 2)
-        covariance += 1e-9 * np.trace(covariance) / p * np.eye(p)
+        covariance += 1e-9 * np.diag(training.var(axis=0))
         off = covariance - np.diag(np.diag(covariance))
         covariance -= (0.1 if p <= 15 else 1.0) * off
         shares = np.bincount(of_training) / len(of_training)
@@ -226,6 +227,33 @@ def test_evidence_is_the_mean_log_likelihood_of_held_out_samples(p):
         total += np.log(density).sum()
     assert cut.n_separated == 2
     assert cut.evidence == pytest.approx(total / 120 + p * np.log(2 * np.pi) / 2, rel=1e-6)
+
+
+@pytest.mark.parametrize("varies_in", [(), ("west",)])
+def test_features_that_do_not_vary_in_the_training_studies_decide_nothing(three, result, varies_in, rng):
+    wide = {
+        name: np.column_stack(
+            [X, 0.1 + (0.1 * rng.normal(size=(len(X), 5)) if name in varies_in else np.zeros((len(X), 5)))]
+        )
+        for name, X in three.items()
+    }
+    with_constant = cr.separation.density_valleys(KMEANS, wide, n_clusters=KS, rng=0)
+    assert with_constant.n_separated == result.n_separated
+
+
+def test_a_clustering_that_failed_in_a_pool_is_the_last_choice_in_any_order(rng):
+    """Its held-out samples have no likelihood; so they have where a pool is all noise."""
+    label, study = np.tile(np.repeat([0, 1], 30), 3), np.repeat([0, 1, 2], 60)
+    X = np.array([[0.0, 0], [8, 0]])[label] + rng.normal(size=(180, 2))
+    pools = [label[study != h] for h in range(3)]
+    whole, failed, noise = (
+        cut_of(X, study, [label, first, *pools[1:]], 1) for first in (pools[0], Failed("no"), np.full(120, -1))
+    )
+    assert failed.n_separated == noise.n_separated == 2
+    assert failed.evidence == noise.evidence == -np.inf
+    assert choose([whole, failed, noise]) == 0
+    assert choose([noise, failed, whole]) == 2
+    assert choose([noise]) == choose([failed]) == 0
 
 
 def test_pieces_are_joined_where_no_cut_into_fewer_was_tried():

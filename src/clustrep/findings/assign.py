@@ -16,7 +16,7 @@ from clustrep.data.values import completed
 from clustrep.errors import DataError, DataWarning, warn
 from clustrep.files.saved import Saved
 from clustrep.findings.result import CONTINUOUS, MERGED, SEPARATED, Findings
-from clustrep.separation.valleys import FEWEST, centres_of
+from clustrep.separation.valleys import CONSTANT, FEWEST, centres_of
 from clustrep.text import listing
 from clustrep.types import FloatArray
 
@@ -227,6 +227,7 @@ def with_reference(findings: Findings, given: Studies, compared: Studies) -> Fin
     location += spread * means
     left = [X - mean for X, mean in zip(left, means, strict=True)]
     noise = np.sqrt(np.mean(np.concatenate(left) ** 2, axis=0))
+    noise[noise <= CONSTANT * np.concatenate(tables).std(axis=0).max()] = 0.0  # rounding errors
     unit = np.where(noise > 0, noise, np.inf)
     lengths = [np.linalg.norm(X / unit, axis=1) * len(X) / max(len(X) - 1, 1) for X in left]  # as from the others' mean
     length = np.array([np.median(each) if len(each) else 0.0 for each in lengths])

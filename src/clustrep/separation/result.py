@@ -46,7 +46,8 @@ class Separation(Saved):
         Prediction strength across studies: of the pairs of samples of one study in one part, the share that stays
         together when pieces are learned from the other studies; of the worst piece.
     evidence : ndarray of shape (n_tried,)
-        Mean log-likelihood of held-out samples, by which the clustering is chosen; −inf where it shows no clusters.
+        Mean log-likelihood of held-out samples, by which the clustering is chosen; −inf where it shows no clusters, or
+        where a pool of studies could not be clustered.
     n_separated_by_k : ndarray of int, shape (n_tried,)
         Clusters that each clustering shows; 1 where no density valley is significant, or the facing halves are
         connected.

@@ -308,8 +308,9 @@ class Cut:
 
     @property
     def evidence(self) -> float:
-        """Return the mean log-likelihood of held-out samples; −inf for a cut that shows no clusters."""
-        return float(self.log_likelihoods.mean()) if self.n_separated > 1 else -np.inf
+        """Return the mean log-likelihood of held-out samples; −inf without clusters, or where a pool failed."""
+        mean = float(self.log_likelihoods.mean()) if self.n_separated > 1 else -np.inf
+        return -np.inf if np.isnan(mean) else mean
 
 
 def cut_of(X: FloatArray, study: IntArray, by_pool: Sequence[IntArray | Failed], multiplicity: float) -> Cut:
@@ -436,14 +437,17 @@ def choose(cuts: Sequence[Cut]) -> int | None:
     ]
     if not candidates or cuts[min(candidates, key=lambda i: cuts[i].pvalue)].n_separated == 1:
         return None
-    best = cuts[max(candidates, key=lambda i: cuts[i].evidence)]
+    shown = [i for i in candidates if cuts[i].n_separated > 1]
+    best = cuts[max(shown, key=lambda i: cuts[i].evidence)]
 
     def preferred(i: int) -> tuple[bool, float]:
+        if np.isinf(cuts[i].evidence):
+            return False, -np.inf
         worse = best.log_likelihoods - cuts[i].log_likelihoods
         is_as_good = worse.mean() <= worse.std() / np.sqrt(len(worse))
         return is_as_good and cuts[i].n_separated == cuts[i].n_pieces, cuts[i].evidence
 
-    return max(candidates, key=preferred)
+    return max(shown, key=preferred)
 
 
 def clusters_of_chosen(cuts: Sequence[Cut], chosen: int) -> IntArray:

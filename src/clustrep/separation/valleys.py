@@ -35,6 +35,8 @@ LEFT, MIDDLE, RIGHT = range(3)
 FEWEST = 4
 # Correlations within pieces are estimated in up to this many features, and drawn to none by this share.
 MOST_CORRELATED, SHRINKAGE = 15, 0.1
+# A feature whose spread is at most this share of the largest one is constant: centring leaves rounding errors.
+CONSTANT = 1e-9
 # How deep a valley is, middle / side, that a filled middle is compared with: that of two clusters 4 sd apart.
 TYPICAL_VALLEY = 0.3
 
@@ -108,7 +110,10 @@ def centres_of(X: FloatArray, labels: IntArray, n_pieces: int) -> FloatArray:
 
 
 class WithinPieces(NamedTuple):
-    """The spread within pieces: standard deviations, (p,), and a root of the correlations, (p, p), where p is small."""
+    """The spread within pieces: standard deviations, (p,), and a root of the correlations, (p, p), where p is small.
+
+    Features that do not vary have an infinite standard deviation, and thus count for nothing.
+    """
 
     sd: FloatArray
     root: FloatArray | None
@@ -119,8 +124,9 @@ class WithinPieces(NamedTuple):
         known = labels >= 0
         residuals = X[known] - centres_of(X, labels, n_pieces)[labels[known]]
         free = max(len(residuals) - len(np.unique(labels[known])), 1)
-        variances = (residuals**2).sum(axis=0) / free
-        sd = np.sqrt(variances + 1e-9 * (variances.mean() or 1.0))
+        overall = X.var(axis=0)
+        sd = np.sqrt((residuals**2).sum(axis=0) / free + 1e-9 * overall)
+        sd[overall <= CONSTANT**2 * overall.max()] = np.inf  # it distinguishes no pieces, and has no likelihood
         if X.shape[1] > MOST_CORRELATED:
             return cls(sd, None)
         correlations = (residuals / sd).T @ (residuals / sd) / free
@@ -136,7 +142,8 @@ class WithinPieces(NamedTuple):
     @property
     def log_determinant(self) -> float:
         """The log volume of a unit of the whitened coordinates."""
-        return float(np.log(self.sd).sum() + (0.0 if self.root is None else np.log(np.diag(self.root)).sum()))
+        spreads = self.sd[np.isfinite(self.sd)]
+        return float(np.log(spreads).sum() + (0.0 if self.root is None else np.log(np.diag(self.root)).sum()))
 
 
 def gabriel_edges(centres: FloatArray) -> IntArray:

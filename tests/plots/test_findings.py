@@ -118,7 +118,12 @@ def test_the_page_has_dots_of_counts(counted, analysis):
 
 def test_dots_need_counts(counted, analysis):
     tables, codes = list(counted[0].values()), [np.arange(60) % 2] * 2
-    assert shares_above_zero(tables, codes, 2).shape == (2, 4)
+    shares = shares_above_zero(tables, codes, 2)
+    assert shares.shape == (2, 4)
+    lacking = [np.where(np.arange(60)[:, None] % 4 == 1, np.nan, X) for X in tables]
+    np.testing.assert_array_equal(shares_above_zero(lacking, codes, 2)[0], shares[0])
+    expected = np.mean([(X[3::4] > 0).mean(axis=0) for X in tables], axis=0)
+    np.testing.assert_allclose(shares_above_zero(lacking, codes, 2)[1], expected)
     for others in ([X - X.mean(axis=0) for X in tables], [X + 1 for X in tables]):
         assert not shares_above_zero(others, codes, 2).size
     with pytest.raises(ParameterError) as caught:

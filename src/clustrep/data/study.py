@@ -175,6 +175,10 @@ class Study:
         check_name(name, "The name of a study")
         check_label(label)
         subject = f"Study {name!r}"
+        if label and labels is not None:
+            raise ParameterError(
+                f"Pass either label={label!r} or labels for study {name!r}, not both.", parameter="label"
+            )
         obs = getattr(X, "obs", None) if hasattr(X, "obs_names") else None
         if obs is not None and label and label in obs:
             labels, label = obs[label].to_numpy(), None
@@ -187,10 +191,6 @@ class Study:
         if label and label not in table.columns:
             raise LabelNotFound(f"Study {name!r} has no column {label!r} to take labels from.")
         if label:
-            if labels is not None:
-                raise ParameterError(
-                    f"Pass either label={label!r} or labels for study {name!r}, not both.", parameter="label"
-                )
             labels = table.pop(label).to_numpy()
         matrix = check_numbers(table, subject, may_have_label=label is not False)
         known = check_known_values(matrix, table, subject) if allow_missing else matrix

@@ -21,7 +21,7 @@ from clustrep.data.studies import Studies
 from clustrep.data.values import completed
 from clustrep.findings.result import CONTINUOUS, SEPARATED, Findings
 from clustrep.separation.valleys import nearest_centre
-from clustrep.summaries import FALSE_FINDING
+from clustrep.summaries import FALSE_FINDING, quiet
 from clustrep.types import BoolArray, FloatArray, IntArray
 
 # A feature defines a cluster by itself if without it fewer than this share of the samples keep their cluster.
@@ -53,20 +53,25 @@ def with_features(findings: Findings, studies: Studies, read: Studies) -> Findin
         effect_error=found.error,
         higher=found.higher,
         lower=found.lower,
-        above_zero=shares_above_zero([completed(study.X) for study in read.values()], codes, findings.n_clusters),
+        above_zero=shares_above_zero([study.X for study in read.values()], codes, findings.n_clusters),
     )
 
 
 def shares_above_zero(tables: Sequence[FloatArray], codes: Sequence[IntArray], n_clusters: int) -> FloatArray:
     """Return the share of each cluster's samples above zero, (n_clusters, n_features), mean over studies; of counts.
 
-    Counts, or log counts, are never negative, and most features have zeros; without, the shares are empty.
+    Counts, or log counts, are never negative, and most features have zeros; without, the shares are empty. Missing
+    values count for nothing.
     """
     has_zeros = np.any([(X == 0).any(axis=0) for X in tables], axis=0)
     if any((X < 0).any() for X in tables) or 2 * has_zeros.sum() < len(has_zeros):
         return np.empty((0, 0))
-    above = [_moments(np.where(X > 0, 1.0, 0.0), code, n_clusters) for X, code in zip(tables, codes, strict=True)]
-    return _centres(above, n_clusters)[0]
+    above = [np.where(np.isnan(X), np.nan, X > 0) for X in tables]
+    with quiet():
+        shares = [
+            [np.nanmean(X[code == c], axis=0) for c in range(n_clusters)] for X, code in zip(above, codes, strict=True)
+        ]
+        return np.asarray(np.nanmean(shares, axis=0))
 
 
 def feature_table(findings: Findings, study: str | None = None) -> pd.DataFrame:

@@ -73,10 +73,10 @@ def density_valleys(
     """Find clusters whose density valleys are found again in studies that did not define them.
 
     For every study, the clusterer learns pieces on the other studies, pooled. Features are divided by their spread
-    within these pieces, correlations included. Along the line between the centres of two neighbouring pieces, three
-    windows of equal width are fixed before the held-out study is looked at: around either centre and around the middle.
-    If the density along the line has one mode, the middle window holds at least as much as the poorer outer one, so a
-    count M of the middle that is too small against the count P of the poorer side,
+    within these pieces, up to 15 features with their correlations. Along the line between the centres of two
+    neighbouring pieces, three windows of equal width are fixed before the held-out study is looked at: around either
+    centre and around the middle. If the density along the line has one mode, the middle window holds at least as much
+    as the poorer outer one, so a count M of the middle that is too small against the count P of the poorer side,
 
         p = P( Binomial(M + P, 1/2) ≤ M ),
 
@@ -116,8 +116,9 @@ def density_valleys(
 
     Of the clusterings that show clusters, the one is chosen that predicts the samples of held-out studies best: the
     mean log-likelihood under normal clusters of one covariance, with places, shares and covariance learned from the
-    other studies (Smyth 2000). Pools are fitted from at least 30 random starts (`n_init`) where that is cheap, because
-    a poor local optimum hides density valleys.
+    other studies (Smyth 2000). Of those within one standard error, one with valleys between all pieces is preferred.
+    Pools are fitted from at least 30 random starts (`n_init`) where that is cheap, because a poor local optimum hides
+    density valleys.
 
     Clusters closer than about 3.5 standard deviations hardly have a density valley and are rarely found. Discrete
     features are spread first, so that the distance between a feature's own values is no density valley. Curved continua

@@ -480,6 +480,9 @@ def test_known_labels_are_found_in_obs():
     study = cr.Study(adata, "atlas", label="type")
     assert study.labels.tolist() == adata.obs["type"].tolist()
     assert study.features == tuple(adata.var_names)
+    with pytest.raises(ParameterError) as caught:
+        cr.Study(adata, "atlas", label="type", labels=["other"] * len(adata))
+    assert caught.value.parameter == "label"
 
 
 @pytest.mark.parametrize("options", [{"layer": "X_pca"}, {"use_rep": "counts"}, {"study_key": None}])

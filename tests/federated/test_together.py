@@ -115,6 +115,23 @@ def test_what_no_other_study_reproduces_is_no_finding(tmp_path):
     assert repr(combined)
 
 
+@pytest.mark.parametrize(("agreement", "letters"), [("ri", ()), ("mi", ()), (("ri", "ari"), ("A", "B"))])
+def test_a_score_that_is_not_adjusted_for_chance_finds_no_cluster(tmp_path, agreement, letters):
+    """The Rand index of noise is above 0.8, mutual information of two equal partitions below."""
+    rng = np.random.default_rng(0)
+    apart, k = (np.array([[0, 0], [12, 0]]), 2) if letters else (np.zeros((2, 2)), 5)
+    studies = [
+        cr.Study(2 * rng.normal(size=(300, 2)).clip(-4, 4) + apart[np.arange(300) % 2], name, label=False)
+        for name in ("alpha", "beta")
+    ]
+    features = dict.fromkeys(studies[0].features, (-9.0, 21.0))
+    sites = Hospitals(tmp_path, studies, features=features)
+    session = sites.agree(KMeans(k, n_init=3), n_resamples=4, agreement=agreement)
+    combined = sites.together(session)
+    assert combined.scores.scores[0, 0, 0, 0, 1] > 0.8
+    assert combined.clusters.letters == letters
+
+
 @pytest.mark.parametrize(("n_told", "best"), [((6, 6), 1), ((6, 3), 1), ((6, 2), 0), ((2, 1), 0)])
 def test_the_best_configuration_is_one_that_half_of_the_pairs_tell(n_told, best):
     scores = np.full((2, 1, 3, 3, 3), np.nan)

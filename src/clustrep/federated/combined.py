@@ -114,9 +114,9 @@ class FederatedClusters(Saved):
     Notes
     -----
     A cluster is *found* in a study where one of the study's own clusters matches it, after a shift that several
-    clusters share (`clustrep.findings`), and the study's score with another one is at least 0.8. Where none does it is
-    *undetermined*: whether it is *not found* or *merged* does not follow from means and sizes, nor whether clusters
-    are separated.
+    clusters share (`clustrep.findings`), and the study's score with another one is at least 0.8, by the first agreement
+    that is adjusted for chance, or prediction strength. Where none does it is *undetermined*: whether it is *not
+    found* or *merged* does not follow from means and sizes, nor whether clusters are separated.
 
     See Also
     --------
@@ -244,7 +244,8 @@ class Combined(Saved):
             repr(self.clusters),
         ]
         if not self.clusters.letters:
-            lines[::2] = ["No clusters are found: no two studies are told to agree (score of at least 0.8).", ""]
+            what = "ARI, AMI or prediction strength of at least 0.8"
+            lines[::2] = [f"No clusters are found: no two studies are told to agree ({what}).", ""]
         if np.isfinite(scores.scores[:, 0, 0]).any():
             best = label(scores.clusterers[scores.best], scores.n_clusters[scores.best])
             lines[0] = f"Best clusterer: {best}. {lines[0]}"

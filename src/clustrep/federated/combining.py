@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from clustrep.agreement.agreements import AGREEMENTS
 from clustrep.algorithms.comparison import Comparison
 from clustrep.errors import DataError
 from clustrep.execution.context import config
@@ -24,7 +25,8 @@ from clustrep.provenance import Provenance, StudyRecord
 from clustrep.text import listing, printable
 
 # A partition that another study does not reproduce is no finding: the least prediction strength of Tibshirani and
-# Walther (2005) with which they call clusters real, here of the first agreement.
+# Walther (2005) with which they call clusters real, here of the first agreement that is that or adjusted for chance:
+# the Rand index of five clusters in noise is higher.
 REPLICABLE = 0.8
 
 
@@ -176,8 +178,12 @@ class _Sites:
     def clusters(self, scores: FederatedScores) -> FederatedClusters:
         """Match the clusters of the best configuration, of studies that agree with another one."""
         best = scores.best
-        mean = np.nan_to_num(scores.scores[best, 0, 0], nan=-np.inf)
-        replicates = np.maximum(mean.max(axis=0), mean.max(axis=1)) >= REPLICABLE
+        replicates = np.zeros(len(self.names), dtype=bool)
+        for a, name in enumerate(self.session.agreements):
+            if AGREEMENTS[name].adjusted or name == "prediction_strength":
+                mean = np.nan_to_num(scores.scores[best, a, 0], nan=-np.inf)
+                replicates = np.maximum(mean.max(axis=0), mean.max(axis=1)) >= REPLICABLE
+                break
         shelves = [file.shelves[best] for file in self.functions]
         forms = [file.functions(best)[FULL_STUDY] for file in self.functions]
         centres = [

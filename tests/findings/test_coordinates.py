@@ -19,6 +19,8 @@ from clustrep.findings.coordinates import (
     within_sd,
     without_extremes,
 )
+from clustrep.findings.find import best_of
+from clustrep.findings.model import Model
 
 
 def test_an_error_of_entry_is_drawn_to_the_border(rng):
@@ -135,3 +137,11 @@ def test_a_feature_that_only_a_shift_varies_is_left_out(rng):
     np.testing.assert_array_equal(
         within_sd(np.full((60, 1), 0.1) + np.repeat([[0.0], [7.2]], 30, axis=0), np.repeat([0, 1], 30)), [1.0]
     )
+
+
+def test_of_coordinates_with_equal_p_values_those_with_most_clusters_are_taken():
+    """With more than a thousand samples, p-values are 0 in all coordinates."""
+    few, many, one = (Model(p, None, [], centres=np.zeros((k, 2))) for p, k in ((0.0, 2), (0.0, 6), (0.0, 0)))
+    assert best_of([few, many, one]) is best_of([one, many, few]) is many
+    smaller = Model(1e-9, None, [], centres=np.zeros((2, 2)))
+    assert best_of([Model(1e-8, None, [], centres=np.zeros((6, 2))), smaller]) is smaller

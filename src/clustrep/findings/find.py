@@ -148,8 +148,8 @@ def _fewest_starts(clusterer: Any) -> int:
 
 
 def best_of(models: Sequence[Model]) -> Model:
-    """Return the model with separated clusters and the smallest p-value; the first of equals."""
-    return min(models, key=lambda model: (model.n_clusters == 1, model.pvalue))
+    """Return the model with separated clusters and the smallest p-value; where these are 0, most clusters."""
+    return min(models, key=lambda model: (model.n_clusters == 1, model.pvalue, -model.n_clusters))
 
 
 def _order_of_features(tables: Sequence[FloatArray], names: Sequence[str]) -> IntArray:

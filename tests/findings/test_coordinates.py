@@ -68,6 +68,16 @@ def test_ties_are_spread_without_changing_their_order(rng):
         assert coordinates.X[:, j].std() == pytest.approx(X[:, j].std(), rel=0.05)
 
 
+def test_a_constant_feature_changes_no_coordinates(rng):
+    X = rng.integers(1, 6, size=(120, 3)).astype(float)
+    wider = np.insert(X, 1, 7.0, axis=1)
+    (first,), (second,) = (
+        coordinates_of([table[:60], table[60:]], "none", np.random.default_rng(0)) for table in (X, wider)
+    )
+    np.testing.assert_array_equal(first.X, second.X)
+    np.testing.assert_array_equal(second.axes, np.insert(first.axes, 1, 0.0, axis=1))
+
+
 def test_equal_studies_have_equal_random_numbers_wherever_they_lie(rng):
     X = rng.integers(0, 5, size=(30, 4)).astype(float)
     Y = rng.integers(0, 5, size=(30, 4)).astype(float)

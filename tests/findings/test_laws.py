@@ -222,6 +222,13 @@ def test_a_constant_added_to_all_studies_changes_nothing(kind, seed):
         np.testing.assert_allclose(first.valley_depth, second.valley_depth, atol=1e-9)
 
 
+@every_analysis(2)
+def test_a_constant_feature_changes_nothing(kind, seed):
+    studies, first = drawn(kind, seed).studies, found(kind, seed)
+    second = findings_of({name: frame.assign(constant=3.0) for name, frame in studies.items()})
+    assert_same(first, replace(second, divisor=second.divisor[:-1], offset=second.offset[:, :-1]))
+
+
 def study_to_move(findings):
     """Return a study that shares two clusters at least with another one."""
     if findings.verdict != SEPARATED:

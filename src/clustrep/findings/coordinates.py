@@ -68,7 +68,7 @@ def coordinates_of(tables: Sequence[FloatArray], scale: str, rng: np.random.Gene
         varies[0] = True
     X = without_extremes(X[:, varies], study)
     if X.shape[1] <= MOST_FEATURES_WITH_TIES:
-        uniform = uniform_by_study(tables, int(rng.integers(2**31)))[:, varies]
+        uniform = uniform_by_study([table[:, varies] for table in tables], int(rng.integers(2**31)))
         by_study = [X[study == s] for s in range(len(tables))]
         steps = usual_steps(by_study)
         for s, values in enumerate(by_study):  # each by itself: a constant added to a study changes no ties

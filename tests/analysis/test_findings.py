@@ -66,6 +66,15 @@ def test_separated_clusters_have_a_status_in_every_study(found):
     assert found.findings.studies()["clusters"].tolist() == [3, 3, 2]
 
 
+def test_clusters_have_the_replicability_of_a_partition_into_as_many(found, studies):
+    """That of more clusters is the replicability of pieces: asked for four of three clusters, they are not the same."""
+    other = cr.analyse(KMeans(n_init=3), studies, n_clusters=[4, 5], **FAST)
+    assert other.n_clusters == found.n_clusters == 3
+    assert other.local
+    assert np.isnan(other.findings.replicability).all()
+    assert found.findings.replicability[:, :2] == pytest.approx(1)
+
+
 def test_every_sample_has_its_letter(found, studies):
     table = found.labels()
     assert table.columns.tolist() == ["study", "sample", "cluster"]

@@ -51,6 +51,20 @@ def test_the_clusterer_with_the_number_of_the_findings_is_in_focus():
     assert said[1].text.startswith("Best clusterer with 2 clusters: ward, k = 2; replicability (ARI) 0.80,")
 
 
+def test_a_score_of_another_number_of_clusters_is_named():
+    """Else 2 clusters and the score of k = 4 stand side by side."""
+    sentence = "This score is of {} clusters, not of the 2 that are separated."
+    assert sentence.format(3) in told(BOTH, choice(ks=(3, 4, 5)))[1][1].text
+    unknown = dataclasses.replace(choice(), candidates=(candidate(None),))
+    resolution = dataclasses.replace(candidate(None), clusters_found=7.08)
+    assert (
+        sentence.format(7.08)
+        in told(BOTH, dataclasses.replace(unknown, best=None, candidates=(resolution,)))[1][1].text
+    )
+    for chosen in (choice(), unknown):
+        assert "This score" not in " ".join(item.text for item in told(BOTH, chosen)[1])
+
+
 def test_a_cluster_of_one_study_alone():
     _, said = told(ALONE, choice())
     assert said[0].text == "2 separated clusters (p = 0.001): A in all 3 studies; B in a alone."

@@ -73,7 +73,12 @@ def headline_of(
     partition = "" if focus is None else f"{focus.label}, {shown(choice.agreement)} {focus.score:z.2f}"
     said = [Said(findings.verdict, verdict_sentence(findings, partition))]
     if focus is not None and not choice.says_nothing:
-        sure = (_best(findings, choice, focus), _where_asked(findings, focus, pairs), _rivals(choice, focus))
+        sure = (
+            _best(findings, choice, focus),
+            _other_number(findings, focus),
+            _where_asked(findings, focus, pairs),
+            _rivals(choice, focus),
+        )
         said.append(Said(SURE, " ".join(filter(None, sure))))
     reasons = (depth_sentence(findings), *missing_sentences(findings), *feature_sentences(findings))
     said += [Said(REASON, text) for text in reasons]
@@ -186,6 +191,13 @@ def _best(findings: Findings, choice: Choice, focus: Candidate) -> str:
     if not is_best and findings.verdict == SEPARATED and focus.n_clusters == findings.n_clusters:
         return f"Best clusterer with {focus.n_clusters} clusters: {_score(choice, focus)}."
     return f"Best clusterer: {_score(choice, focus)}."
+
+
+def _other_number(findings: Findings, focus: Candidate) -> str:
+    """Say that the score is not that of the separated clusters, where no partition into as many was compared."""
+    if findings.verdict != SEPARATED or focus.complexity in (0, findings.n_clusters):
+        return ""
+    return f"This score is of {focus.complexity:.3g} clusters, not of the {findings.n_clusters} that are separated."
 
 
 def _incomplete(findings: Findings) -> list[str]:

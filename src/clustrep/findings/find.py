@@ -387,7 +387,8 @@ def with_replicability(findings: Findings, local: Sequence[LocalReplicability]) 
     """Return findings with the local replicability of every cluster in every study: the mean over the other studies.
 
     Only studies that have all clusters take part: the clusterer is asked for all of them, and cuts others in pieces.
-    Without clusters, there is nothing to replicate.
+    For the same reason separated clusters are scored by partitions into as many clusters only. Without clusters, there
+    is nothing to replicate.
     """
     if findings.n_clusters < 2:
         return findings
@@ -395,6 +396,9 @@ def with_replicability(findings: Findings, local: Sequence[LocalReplicability]) 
     mean, low, high = (np.full(shape, np.nan) for _ in range(3))
     codes = dict(zip(findings.names, np.split(findings.codes, np.cumsum(findings.sizes)[:-1]), strict=True))
     complete = {name for s, name in enumerate(findings.names) if (findings.counts[:, s] > 0).all()}
+    if findings.verdict == SEPARATED:
+        number = {result.train: len({*result.labels.tolist()} - {-1}) for result in local}  # without noise
+        complete = {name for name in complete if number.get(name) == findings.n_clusters}
     for s, name in enumerate(findings.names):
         results = [result for result in local if result.train == name in complete and result.test in complete]
         if not results:

@@ -87,7 +87,7 @@ class Findings(Saved):
         a test. The verdict's p-value and `own_pvalue` are always of samples that did not define the clusters.
     replicability, low, high : ndarray, (n_clusters, n_studies)
         Local replicability of the study's samples in that cluster, averaged over the other studies, and its 95 %
-        interval; of studies that have all clusters, NaN for the others.
+        interval; of studies that have all clusters, by a partition into as many, else NaN.
     shift, scale : ndarray, (n_studies,)
         How far the study as a whole lies from the others, in within-cluster standard deviations, and how much wider it
         is; NaN where that cannot be estimated.

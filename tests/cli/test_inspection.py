@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from tests.cli.support import ASK, PAIR, READING, RUN, contents, invoke, write_ragged
 
 import clustrep as cr
+from clustrep.cli.file_commands import OF_OTHER_COMMANDS
 from clustrep.cli.program import clustrep
 
 
@@ -58,7 +59,9 @@ def test_inspect_names_the_few_features_that_decide(n_features, told, folder):
         table.to_csv(name)
     said = invoke("inspect", *PAIR).stdout
     assert ("of the variance in every study is that of 2 features of 20 ('gene3' and 'gene5')" in said) == told
-    assert "look at this" not in invoke("inspect", *PAIR, "--scale", "study").stdout
+    scaled = invoke("inspect", *PAIR, "--scale", "study").stdout
+    assert "look at this" not in scaled
+    assert OF_OTHER_COMMANDS not in scaled
 
 
 def test_inspect_has_suspicions(folder, frames):
@@ -107,6 +110,7 @@ def test_notes_are_told_before_anything_is_computed(folder, frames):
     assert "--scale 'study'" in note["remedy"]
     told = f"{note['sentence']} {note['remedy']}"
     assert f"look at this: {told}\n" in invoke("inspect", *PAIR, *READING).stdout
+    assert invoke("inspect", *PAIR, *READING).stdout.endswith(f"\n{OF_OTHER_COMMANDS}\n")
     assert told not in invoke(*RUN, "--quiet", "--out", "auto").stderr
     lines = invoke(*RUN, "--scale", "none", "--quiet").stderr.splitlines()
     assert lines.count(f"warning: {told}") == 1

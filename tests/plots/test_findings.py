@@ -44,6 +44,11 @@ def test_cells_have_the_statuses_and_shares_of_the_table(findings):
     np.testing.assert_allclose(shares, table["share"])
 
 
+def test_an_undetermined_entry_has_no_share():
+    ax = rendered(findings_of([["found", "found"], ["found", "undetermined"]], [[3, 4], [1, 0]], "ab").plot())
+    assert texts_of(ax.texts) == ["✓ 75 %", "✓ 100 %", "✓ 25 %", "? –"]
+
+
 def test_many_studies_have_signs_alone():
     names = [f"a study {i}" for i in range(30)]
     ax = rendered(findings_of([["found"] * 30] * 2, [[4] * 30] * 2, names).plot())

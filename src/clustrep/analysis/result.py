@@ -260,7 +260,7 @@ class Analysis(Saved):
         return replace(self, coordinates=coordinates, coordinate_names=names)
 
     def plot(self, ax: Axes | None = None, *, by: str = "cluster", embedding: str | None = None) -> Any:
-        """Draw all samples after alignment.
+        """Draw all samples as they were compared: after alignment and scaling.
 
         Parameters
         ----------

@@ -90,6 +90,12 @@ def checked_results(folder: Path) -> list[Path]:
     return paths
 
 
+OF_OTHER_COMMANDS = (
+    "By default, `clustrep run` scales features and aligns studies itself (--scale auto): remedies with --scale are "
+    "for the other commands."
+)
+
+
 @click.command(short_help="How files are read, and what looks wrong.")
 @options.studies
 @options.reading
@@ -216,6 +222,8 @@ def as_text(inspection: dict[str, Any]) -> str:
         lines.append(plural(inspection["shared"]["features"], "shared feature"))
     lines += [f"look at this: {suspicion}" for suspicion in inspection["suspicions"]]
     lines += [f"look at this: {note['sentence']} {note['remedy']}" for note in inspection["notes"]]
+    if any("--scale" in line for line in lines):
+        lines.append(OF_OTHER_COMMANDS)
     of_files = {facts.get("problem") for facts in inspection["files"]}
     together = [problem for problem in inspection["problems"] if problem not in of_files]
     return "\n".join([*lines, *(f"can't be used together: {problem}" for problem in together)])

@@ -86,7 +86,8 @@ def _draw_cell(ax: Axes, c: int, s: int, status: str, share: float, size: float 
     ax.add_patch(Rectangle(corner, WIDTH, HEIGHT, facecolor="none", edgecolor="0.75", lw=0.5))
     fill: dict[str, Any] = {"facecolor": SHADES[status], "edgecolor": "black", "hatch": HATCHES[status], "lw": 0}
     ax.add_patch(Rectangle(corner, WIDTH * share, HEIGHT, **fill))
-    text = SIGNS[status] if size is None else f"{SIGNS[status]} {percent_of(share)}"
+    amount = "–" if status == UNDETERMINED else percent_of(share)
+    text = SIGNS[status] if size is None else f"{SIGNS[status]} {amount}"
     ax.text(s, c - 0.18, text, ha="center", va="center", fontsize=size or 7)
 
 

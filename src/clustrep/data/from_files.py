@@ -59,6 +59,8 @@ def studies_from_files(
         for table in _read_tables(paths, names, asked)
     ]
     check_divided(tables, request.study_key)
+    # Before columns of text are refused, of which one may be meant.
+    check_label_exists(tables, request.label, {name for table in tables for name in _label_columns(table)})
     tables = _without_unusable(tables, allow_missing=request.allow_missing)
     if by_gene.is_wanted:
         tables = tables_by_gene(tables, by_gene)
@@ -66,16 +68,13 @@ def studies_from_files(
         frames = gower_coded({table.name: table.frame for table in tables}, request.categorical)
         tables = [table._replace(frame=frames[table.name]) for table in tables]
     studies = []
-    columns: set[str] = set()  # which the label could be
     for table in tables:
         with warnings.catch_warnings():
             warnings.filterwarnings(
                 "ignore", ".* is probably a class label", DataWarning
             )  # an error, once all are read
             study = _study_of(table, request)
-        columns.update(study.features if table.annotations is None else table.annotations)
         studies.append(study if request.features is None else study.select(request.features))
-    check_label_exists(studies, request.label, columns)
     shared = set.intersection(*(set(study.features) for study in studies))
     for study in studies:
         compared = study.select([name for name in study.features if name in shared]) if shared else study
@@ -107,6 +106,13 @@ def check_divided(tables: Sequence[Table], study_key: str | None) -> None:
             f"No table has a column {study_key!r} to tell the studies apart; there are {listing(columns, 20)}."
             f"{nearest(study_key, columns)}"
         )
+
+
+def _label_columns(table: Table) -> Iterable[str]:
+    """Return what `label` may name; columns without names are numbered from 1."""
+    are_numbered = isinstance(table.frame.columns, pd.RangeIndex)
+    columns = range(1, table.frame.shape[1] + 1) if are_numbered else table.frame.columns
+    return map(str, columns if table.annotations is None else table.annotations)
 
 
 def _study_of(table: Table, request: Request, label: Label = None) -> Study:

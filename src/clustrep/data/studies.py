@@ -131,6 +131,8 @@ class Studies(Mapping[str, Study]):
         if check_flag(gower, "gower") or codes:
             gower = True
             entries = _coded(entries, label, scale, normalise, codes, allow_missing=allow_missing)
+        if all(isinstance(values, pd.DataFrame) and label not in values for _, values in entries):
+            check_label_exists((), label, {str(column) for _, values in entries for column in values})
         collected = []
         for name, values in entries:
             if isinstance(values, Study):

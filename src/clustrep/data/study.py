@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -36,6 +36,9 @@ from clustrep.data.values import SCALES_OF_ONE, Scale, log_normalised, median_to
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
 from clustrep.text import argument, listing, nearest, plural
 from clustrep.types import FloatArray, IntArray, Labels
+
+if TYPE_CHECKING:
+    from clustrep.data.readers.table import Table
 
 Normalise: TypeAlias = Literal["none", "log1p"]
 
@@ -566,7 +569,7 @@ def check_complete(studies: Sequence[Study]) -> None:
         )
 
 
-def check_label_exists(studies: Sequence[Study], label: Label, columns: Iterable[str]) -> None:
+def check_label_exists(studies: Sequence[Study | Table], label: Label, columns: Iterable[str]) -> None:
     """Check that at least one study has the label column; if not, list the columns that could be meant."""
     if label and all(study.labels is None for study in studies):
         columns = sorted(columns)

@@ -250,7 +250,7 @@ def _heat_map(
             if abs(value) >= SIGNED:
                 ink = "white" if abs(value) > 0.7 * top else "black"
                 ax.text(x, y, "+" if value > 0 else "−", ha="center", va="center", fontsize=6, color=ink)
-        ax.set_yticks(range(len(names)), [literal(name, 18) for name in names])
+        ax.set_yticks(range(len(names)), [literal(name, 24) for name in names])
         ax.set_xticks(range(len(columns)), below_columns if is_named else [""] * len(columns), rotation=90)
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
+
 import numpy as np
+import pandas as pd
 import pytest
 from tests.data.readers.delimited.cases import FEATURES, OTHER, PLAIN, SAMPLES, VALUES, read, read_or_refusal, write
 from tests.sentences import refused, warned
@@ -157,6 +160,16 @@ def test_a_class_that_only_one_file_has_is_kept_for_it(tmp_path):
 def test_a_label_that_no_file_has_is_refused_with_the_columns_there_are(tmp_path):
     with refused(DataError):
         read(tmp_path, PLAIN, label="subtyp")
+
+
+def test_a_misspelt_label_is_refused_before_the_column_of_text_that_is_meant(tmp_path):
+    content = "id,x,subtype\na,0.5,LumA\nb,2.5,Basal\n"
+    with refused(DataError) as caught:
+        read(tmp_path, content, label="subtyp")
+    with refused(DataError) as of_tables:
+        cr.Studies({"mainz": pd.read_csv(io.StringIO(content), index_col=0)}, label="subtyp")
+    assert "Did you mean 'subtype'?" in str(caught.value)
+    assert str(of_tables.value) == str(caught.value)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

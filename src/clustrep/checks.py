@@ -377,7 +377,7 @@ SMALLEST_RANGE = 1e-151  # squares of differences that are a thousand times smal
 SINGLE_PRECISION = (1e-15, 1e15)
 
 
-def check_numbers(table: pd.DataFrame, subject: str, *, may_have_label: bool = False) -> FloatArray:
+def check_numbers(table: pd.DataFrame, subject: str, *, roles: Sequence[str] = ()) -> FloatArray:
     """Check that all columns hold numbers.
 
     Parameters
@@ -386,8 +386,8 @@ def check_numbers(table: pd.DataFrame, subject: str, *, may_have_label: bool = F
         Of `as_table`.
     subject : str
         What sentences call it: "Study 'mainz'".
-    may_have_label : bool, default=False
-        Whether a column of text may be a known class; the sentence then tells how to name it.
+    roles : sequence of str, default=()
+        What a column of text may be, "label" or "study_key"; the sentence then tells how to name it.
 
     Returns
     -------
@@ -405,7 +405,7 @@ def check_numbers(table: pd.DataFrame, subject: str, *, may_have_label: bool = F
         else:
             columns.append(numbers)
     if text_columns:
-        raise DataError(not_numeric(text_columns, list(table.index), subject, may_have_label))
+        raise DataError(not_numeric(text_columns, list(table.index), subject, roles))
     if not columns:
         raise DataError(f"{subject} has no features: there is nothing to cluster by.")
     return np.ascontiguousarray(np.column_stack(columns))

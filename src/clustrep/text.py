@@ -221,7 +221,10 @@ def texts_of(column: NDArray[Any]) -> Texts:
     return Texts(cells, 0 < len(cells) < len(present) / 2, str(next(iter((cells or present).values()))))
 
 
-def not_numeric(columns: Mapping[str, Texts], samples: Sequence[str], subject: str, may_have_label: bool) -> str:
+ROLES = {"label": "if that is the samples' known class", "study_key": "if it names their study"}  # of a column of text
+
+
+def not_numeric(columns: Mapping[str, Texts], samples: Sequence[str], subject: str, roles: Sequence[str]) -> str:
     """Say which columns, or where these are few, which cells, are not numbers."""
     whole = {name: texts for name, texts in columns.items() if not texts.are_few}
     if not whole:
@@ -232,11 +235,11 @@ def not_numeric(columns: Mapping[str, Texts], samples: Sequence[str], subject: s
     advice = "Leave columns of text out."
     if any(not texts.cells for texts in whole.values()):
         advice = "Convert numbers that are written as text to numbers."
-    elif may_have_label:
+    elif roles:
+        uses = [f"{argument(role, next(iter(whole)))} {ROLES[role]}" for role in roles]
         advice = (
-            f"Leave columns of text out, or use {argument('label', next(iter(whole)))} if that is the samples' known "
-            f"class, {argument('study_key', next(iter(whole)))} if it names their study. {argument('gower', True)} "
-            "takes categories, for Gower's distance."
+            f"Leave columns of text out, or use {', '.join(uses)}. {argument('gower', True)} takes categories, for "
+            "Gower's distance."
         )
     advice = _number_advice(examined) or advice
     return f"{subject} has {plural(len(whole), 'non-numeric column')}: {listing(examples, 3)}. {advice}"

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+from pandas.api.types import is_numeric_dtype
 
 from clustrep.checks import (
     as_frame,
@@ -131,8 +132,10 @@ class Studies(Mapping[str, Study]):
         if check_flag(gower, "gower") or codes:
             gower = True
             entries = _coded(entries, label, scale, normalise, codes, allow_missing=allow_missing)
-        if all(isinstance(values, pd.DataFrame) and label not in values for _, values in entries):
-            check_label_exists((), label, {str(column) for _, values in entries for column in values})
+        frames = [values for _, values in entries if isinstance(values, pd.DataFrame)]
+        is_named = len(frames) == len(entries) and not any(is_numeric_dtype(frame.columns) for frame in frames)
+        if is_named and not any(label in frame for frame in frames):
+            check_label_exists((), label, {str(column) for frame in frames for column in frame})
         collected = []
         for name, values in entries:
             if isinstance(values, Study):

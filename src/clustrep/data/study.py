@@ -195,7 +195,8 @@ class Study:
             raise LabelNotFound(f"Study {name!r} has no column {label!r} to take labels from.")
         if label:
             labels = table.pop(label).to_numpy()
-        matrix = check_numbers(table, subject, may_have_label=label is not False)
+        roles = () if label is False else ("label", "study_key") if labels is None else ("study_key",)
+        matrix = check_numbers(table, subject, roles=roles)
         known = check_known_values(matrix, table, subject) if allow_missing else matrix
         check_finite(known, table.index, table.columns, subject)
         checked = check_magnitudes(known, table.index, table.columns, subject)

@@ -168,6 +168,19 @@ def test_small_studies(rng):
     assert kinds(tables) == {("small study", "beta")}
 
 
+@pytest.mark.parametrize(
+    ("step", "name", "is_told"), [(1, "3", True), (7, "3", False), (7, "Patient_ID", True), (7, "valid", False)]
+)
+def test_identifiers(rng, step, name, is_told):
+    tables = gaussians(rng)
+    for i, (study, X) in enumerate(tables.items()):
+        X[:, 2] = 1000 * i + step * rng.permutation(len(X))
+        tables[study] = pd.DataFrame(X, columns=["1", "2", name, "4", "5"])
+    noted = [note for note in notes(tables) if note.kind == "identifiers"]
+    assert len(noted) == is_told
+    assert all(name in note.sentence for note in noted)
+
+
 def test_codes(rng):
     tables = gaussians(rng)
     for X in tables.values():

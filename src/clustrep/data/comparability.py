@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -55,6 +56,9 @@ COUNTED_FEATURES, LARGE_COUNT, TOTALS = 20, 20, 2.0
 # that is, has more than MEASURED values.
 CODES, MEASURED = 6, 20
 
+# Different whole numbers under such a name are identifiers, of patients for example.
+ID_NAME = re.compile(r"(^|[\W_])(id|no|nr|number|index|row)$", re.IGNORECASE)
+
 # A study is a duplicate if at least this part of its samples, and at least this number, are in another.
 MOST_OF_STUDY, FEWEST_OF_STUDY = 0.5, 10
 
@@ -93,6 +97,7 @@ KINDS = (
     "extreme values",
     "long tails",
     "constant features",
+    "identifiers",
     "codes",
     "location",
     "spread",
@@ -113,8 +118,8 @@ class Note:
         The study, several with commas between them, or "all studies".
     kind : str
         One of `KINDS`: "one study", "small study", "raw counts", "sentinel values", "extreme values", "long
-        tails", "constant features", "codes", "location", "spread", "not checked", "duplicated study", "duplicated
-        samples" or "near-duplicated samples".
+        tails", "constant features", "identifiers", "codes", "location", "spread", "not checked", "duplicated study",
+        "duplicated samples" or "near-duplicated samples".
     sentence : str
         What there is, with numbers.
     remedy : str
@@ -205,6 +210,7 @@ def comparability(studies: Mapping[str, Study]) -> Comparability:
         *_sentinels(views),
         *_extremes(views),
         *_constants(views),
+        *_identifiers(views),
     ]
     if not any(note.kind == "raw counts" for _, note in weighted):
         weighted += _codes(views)
@@ -430,6 +436,26 @@ def _constants(views: Sequence[_View]) -> Iterator[Weighted]:
             sentence = f"Study {view.name} has {n_constant} of {len(features):,} without any variation ({names})."
             advice = "Check whether they were measured there; if not, leave them out."
             yield float(column.sum()), Note(view.name, "constant features", sentence, advice)
+
+
+def _identifiers(views: Sequence[_View]) -> Iterator[Weighted]:
+    """Find features that number the samples: whole numbers in a row, or different ones under such a name."""
+    if sum(len(view.X) for view in views) < SMALL:
+        return
+    low, high, n_values, n_known = (
+        np.array([getattr(view.profile, name) for view in views]) for name in ("low", "high", "n_values", "n_known")
+    )  # (S, n_features)
+    found = []
+    for j in np.flatnonzero((n_values == n_known).all(axis=0)):
+        name, are_in_a_row = views[0].study.features[j], (high[:, j] - low[:, j] == n_known[:, j] - 1).all()
+        are_whole = all((view.X[:, j] == np.rint(view.X[:, j])).all() for view in views)
+        if are_whole and (are_in_a_row or ID_NAME.search(name)):
+            found.append(f"{name!r} ({low[:, j].min():.0f} to {high[:, j].max():.0f})")
+    if found:
+        n_found = plural(len(found), "feature")
+        sentence = f"{n_found} with a different whole number in every sample: {listing(found, SHOWN)}."
+        advice = "Leave out what is an identifier: it would be compared like a measurement."
+        yield 0, Note(ALL, "identifiers", sentence, advice)
 
 
 def _codes(views: Sequence[_View]) -> Iterator[Weighted]:

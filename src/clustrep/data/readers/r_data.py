@@ -56,11 +56,23 @@ def _content(path: Path) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of classes that rdata reads as a collection of slots
             classes = {**rdata.conversion.DEFAULT_CLASS_MAP, "dgCMatrix": _sparse_matrix}
-            return rdata.conversion.convert(rdata.parser.parse_file(path), constructor_dict=classes)
+            return _converter(rdata)(classes).convert(rdata.parser.parse_file(path))
     except MemoryError:
         raise
     except Exception as error:
-        raise DataError(f"{path} is a file of R that is damaged ({in_brief(error)}): {AGAIN}.") from None
+        what = f"{path} is a file of R that is damaged, or holds what rdata cannot read ({in_brief(error)})"
+        raise DataError(f"{what}: {AGAIN}, or save a data frame.") from None
+
+
+def _converter(rdata: Any) -> Any:
+    """Return rdata's converter, with promises: environments around old ExpressionSets hold arguments of calls."""
+
+    class Converter(rdata.conversion.SimpleConverter):  # type: ignore[misc]
+        def _convert_next(self, data: Any) -> Any:
+            promise = isinstance(data, rdata.parser.RObject) and data.info.type is rdata.parser.RObjectType.PROM
+            return super()._convert_next(data.value[0] if promise else data)
+
+    return Converter
 
 
 def _is_table(thing: Any) -> bool:

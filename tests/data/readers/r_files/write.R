@@ -37,8 +37,8 @@ experiment <- new("SummarizedExperiment",
 saveRDS(experiment, "experiment.rds")
 
 # An ExpressionSet as in packages of old, whose environment has no hash table, and an environment around it that is not looked at.
-outside <- new.env(hash = FALSE)
-assign("exprs", -exprs, outside)
+# What is around it is an argument of the call that made it, a promise.
+outside <- (function(exprs) { force(exprs); environment() })(-exprs)
 unhashed <- new.env(hash = FALSE, parent = outside)
 assign("se.exprs", 0 * exprs, unhashed)
 assign("exprs", exprs, unhashed)

@@ -22,6 +22,8 @@
 #' @param resampling `"default"`: the bootstrap with each drawn sample counted once, because copies of a sample agree with
 #'   themselves (80 % subsamples where features outnumber samples); `"bootstrap"`: the paper's, with copies; `"subsample"`:
 #'   80 % of the samples.
+#' @param impute How missing values are filled in, inside every resample: `"median"`, `"mean"` or `"nearest"` (neighbours). By
+#'   default they are refused.
 #' @param recursive Whether separated clusters are split again.
 #' @param seed A whole number. By default it is drawn by R's generator, so that `set.seed()` makes an analysis repeatable.
 #' @param n_jobs Workers; -1 for all cores. It does not change any number.
@@ -47,7 +49,7 @@
 #' @export
 analyse <- function(studies, clusterer = "kmeans", n_clusters = 2:8, ..., study = NULL, label = NULL, rep = NULL, features = NULL,
                     agreement = c("ari", "ami"), n_resamples = 100, n_null = 199, scale = "auto",
-                    resampling = c("default", "bootstrap", "subsample"), recursive = FALSE, seed = NULL, n_jobs = 1) {
+                    resampling = c("default", "bootstrap", "subsample"), impute = NULL, recursive = FALSE, seed = NULL, n_jobs = 1) {
   no_more(...)
   answer <- call_python(
     "analyse",
@@ -60,7 +62,7 @@ analyse <- function(studies, clusterer = "kmeans", n_clusters = 2:8, ..., study 
     scale = scale,
     rng = as_seed(seed),
     n_jobs = as_count(n_jobs, "n_jobs"),
-    options = list(resampling = match.arg(resampling), recursive = recursive)
+    options = list(resampling = match.arg(resampling), impute = as_impute(impute), recursive = recursive)
   )
   structure(
     c(

@@ -54,6 +54,9 @@ call_python <- function(name, ...) {
 # What the sentences of Python call otherwise.
 in_r <- function(sentence) {
   sentence <- sub(" gower=True takes categories, for Gower's distance.", "", sentence, fixed = TRUE) # which R does not offer
+  sentence <- sub("by an imputer as the first step .*\\)", "with impute = \"median\"", sentence)
+  sentence <- gsub("\\bstudy_key=", "study = ", sub("(frame.T)", "with t()", sentence, fixed = TRUE))
+  sentence <- gsub("\\b(label|study) ?= ?'([^']*)'", "\\1 = \"\\2\"", sentence)
   sentence <- gsub("\\brng=", "seed = ", gsub("--clusterer", "clusterer =", sentence, fixed = TRUE))
   gsub("\\brng\\b", "seed", gsub("=True\\b", " = TRUE", gsub("=False\\b", " = FALSE", sentence)))
 }
@@ -84,3 +87,5 @@ as_count <- function(value, name) {
   }
   as.integer(value)
 }
+
+as_impute <- function(impute) if (!is.null(impute)) match.arg(impute, c("median", "mean", "nearest"))

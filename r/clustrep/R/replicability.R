@@ -19,7 +19,7 @@
 #' @export
 replicability <- function(studies, clusterer = "kmeans", n_clusters = NULL, ..., study = NULL, label = NULL, rep = NULL,
                           features = NULL, agreement = "ari", n_resamples = 100, diagonal = TRUE, scale = "none",
-                          resampling = c("default", "bootstrap", "subsample"), seed = NULL, n_jobs = 1) {
+                          resampling = c("default", "bootstrap", "subsample"), impute = NULL, seed = NULL, n_jobs = 1) {
   no_more(...)
   if (is.null(clusterer) && is.null(label)) stop("clusterer may be NULL only with label = \"column\".", call. = FALSE)
   answer <- call_python(
@@ -28,7 +28,7 @@ replicability <- function(studies, clusterer = "kmeans", n_clusters = NULL, ...,
     clusterer = clusterer, known = is.null(clusterer),
     n_clusters = if (!is.null(n_clusters)) as_count(n_clusters, "n_clusters"),
     agreement = agreement, n_resamples = as_count(n_resamples, "n_resamples"), diagonal = diagonal,
-    resampling = match.arg(resampling), rng = as_seed(seed), n_jobs = as_count(n_jobs, "n_jobs")
+    resampling = match.arg(resampling), impute = as_impute(impute), rng = as_seed(seed), n_jobs = as_count(n_jobs, "n_jobs")
   )
   structure(
     c(list(title = answer$title, seed = answer$seed), lapply(answer$tables, data_frame), list(saved = as.raw(answer$saved))),

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 import clustrep
-from clustrep.cli.clusterer_names import ranged_clusterers_of
+from clustrep.cli.clusterer_names import in_pipelines, ranged_clusterers_of
 from clustrep.errors import ClustrepError, ClustrepWarning, ParameterError
 from clustrep.fitting.parameters import n_clusters_parameter, with_n_clusters
 from clustrep.resampling import Bootstrap, Subsample
@@ -49,7 +49,7 @@ def analyse(
     made, param_grid = ranged_clusterers_of(tuple(clusterers), {})
     numbers = n_clusters if n_clusters and any(n_clusters_parameter(clusterer) for clusterer in made.values()) else None
     analysis = clustrep.analyse(
-        made,
+        in_pipelines(made, options["impute"], None),
         studies_of(**studies),
         n_clusters=numbers,
         param_grid=param_grid or None,
@@ -79,7 +79,13 @@ def analyse(
 
 
 def replicability(
-    studies: dict[str, Any], clusterer: str, n_clusters: int | None, resampling: str, known: bool, **arguments: Any
+    studies: dict[str, Any],
+    clusterer: str,
+    n_clusters: int | None,
+    resampling: str,
+    impute: str | None,
+    known: bool,
+    **arguments: Any,
 ) -> dict[str, Any]:
     """Score all pairs of studies, and return the scores of all resamples."""
     made, grid = (None, {}) if known else ranged_clusterers_of((clusterer,), {})
@@ -88,6 +94,8 @@ def replicability(
         raise ParameterError(f"clusterer must not have a range here, got {clusterer!r}.", parameter="clusterer")
     if n_clusters is not None and learner is not None and n_clusters_parameter(learner):
         learner = with_n_clusters(learner, n_clusters)
+    if learner is not None:
+        (learner,) = in_pipelines({clusterer: learner}, impute, None).values()
     result = clustrep.replicability(
         learner, studies_of(**studies), labels=True if known else None, resampling=RESAMPLING[resampling], **arguments
     )
@@ -141,6 +149,7 @@ def tables_of(tables: Sequence[dict[str, Any]]) -> dict[str, Any]:
             [np.frombuffer(bytes(block), dtype=float).reshape(table["n"], -1, order="F") for block in table["blocks"]],
             axis=1,
         )
+        numbers[np.isnan(numbers)] = np.nan  # NA of R is a signalling NaN, at which NumPy warns
         if table["features"] is None:
             made[table["name"]] = numbers
             continue

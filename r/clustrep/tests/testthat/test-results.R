@@ -34,14 +34,37 @@ test_that("errors name the parameter as R calls it", {
   error <- tryCatch(analyse(studies, n_clusters = 1, label = "subtype", n_resamples = 2), error = identity)
   expect_s3_class(error, "clustrep_error")
   expect_identical(error$parameter, "n_clusters")
-  expect_error(analyse(studies), "label='subtype'", class = "clustrep_error")
+  expect_error(analyse(studies), 'label = "subtype".*study = "subtype"', class = "clustrep_error")
   expect_error(analyse(studies, n_cluster = 3, resamples = 2), "resamples")
   expect_error(analyse(studies, n_resamples = 2.5), "whole number")
   expect_error(replicability(studies, NULL), "label")
+  transposed <- lapply(studies, function(x) t(as.matrix(x[names(x) != "subtype"])))
+  expect_error(replicability(transposed, n_resamples = 2), "transpose them with t()", fixed = TRUE)
   frames <- list(a = data.frame(x = rnorm(20), y = rnorm(20)), b = data.frame(x = rnorm(20), y = rnorm(20), z = 1))
   expect_warning(replicability(frames, "kmeans", 2, n_resamples = 2), "z")
   frames$a$x[[3]] <- NA
-  expect_error(suppressWarnings(replicability(frames, "kmeans", 2, n_resamples = 2)), "missing")
+  expect_error(suppressWarnings(replicability(frames, "kmeans", 2, n_resamples = 2)), 'missing.*impute = "median"[.]')
+})
+
+test_that("missing values are filled in as Python does", {
+  needs_python()
+  studies <- lapply(cohorts(3), function(x) x[names(x) != "subtype"])
+  studies[[1]][3, 2] <- NA
+  result <- replicability(studies, "kmeans", 3, impute = "median", n_resamples = 2, seed = 0, diagonal = FALSE)
+  there <- from_python(
+    paste(
+      "from sklearn.impute import SimpleImputer", "from sklearn.pipeline import make_pipeline",
+      "tables = {name: study.to_frame() for name, study in studies.items()}",
+      "tables[list(tables)[0]].iloc[2, 1] = float('nan')",
+      "clusterer = make_pipeline(SimpleImputer(strategy='median', keep_empty_features=True), KMeans(3, n_init=10))",
+      "result = cr.replicability(clusterer, cr.Studies(tables, allow_missing=True), n_resamples=2, rng=0, diagonal=False)",
+      sep = "\n"
+    ),
+    "bits(result.to_frame()['mean'])"
+  )
+  expect_identical(bits(result$scores$mean), there)
+  expect_identical(analyse(studies, n_clusters = 3, impute = "mean", n_resamples = 2, n_null = 0, seed = 0)$n_clusters, 3L)
+  expect_error(replicability(studies, impute = "zero"), "nearest")
 })
 
 test_that("results are drawn and written", {

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from clustrep.analysis.analyse import analyse
 from clustrep.clusterers import Leiden
 from clustrep.data.studies import Studies
@@ -18,7 +20,7 @@ def replicable_clusters(
     batch_key: str,
     clusterers: Any = None,
     *,
-    resolution: Sequence[float] = RESOLUTIONS,
+    resolution: float | Sequence[float] = RESOLUTIONS,
     use_rep: str | None = None,
     layer: str | None = None,
     key_added: str = "clustrep",
@@ -36,7 +38,7 @@ def replicable_clusters(
         The column of obs that names the study of a cell.
     clusterers : clusterer or mapping of these, default=None
         As in `analyse`; by default `Leiden()` with every `resolution`.
-    resolution : sequence of float, default=(0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
+    resolution : float or sequence of float, default=(0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
         Resolutions of Leiden, where `clusterers` is None.
     use_rep : str, default=None
         An entry of obsm, computed from all batches together; "X" for X. By default "X_pca" if it is there, else X.
@@ -78,7 +80,7 @@ def replicable_clusters(
     rep = layer or use_rep or ("X_pca" if "X_pca" in getattr(adata, "obsm", ()) else None)
     studies = Studies.from_anndata(adata, batch_key, rep)
     if clusterers is None:
-        clusterers, options = Leiden(), {"param_grid": {"resolution": list(resolution)}, **options}
+        clusterers, options = Leiden(), {"param_grid": {"resolution": np.atleast_1d(resolution).tolist()}, **options}
     analysis = analyse(clusterers, studies, rng=random_state, **options)
     written = analysis.to_anndata(adata, batch_key, key_added=key_added, copy=copy)
     return written if copy else None

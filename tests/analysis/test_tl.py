@@ -66,6 +66,12 @@ def test_leiden_over_resolutions_is_the_default(cells):
     assert cells.obs["clustrep_cluster"].nunique() == 3
 
 
+def test_a_single_resolution_is_given_as_in_scanpy(cells):
+    pytest.importorskip("igraph")
+    cr.tl.replicable_clusters(cells, "donor", resolution=0.1, n_resamples=2, n_null=0, train=())
+    assert cells.uns["clustrep"]["focus"].startswith("Leiden, resolution = 0.1")
+
+
 def test_it_survives_a_file(cells, tmp_path):
     cr.tl.replicable_clusters(cells, "donor", KMeans(n_init=2), **FEW)
     cells.write_h5ad(tmp_path / "cells.h5ad")

@@ -34,7 +34,8 @@ def cluster_auroc(studies: StudiesLike, labels: KnownLabelsLike | None = None) -
     Parameters
     ----------
     studies : Studies, mapping of name to table, or sequence of tables
-        At least two, with at least three features: genes, not an embedding.
+        At least two, with at least three features: genes, not an embedding, and in one unit, because the features of
+        a cell are ranked: centimetres and grams have the same order in every sample, and then all AUROC are 0.5.
     labels : mapping of study name to labels of shape (n_samples,), or True, default=None
         Clusters or published cell types of every sample; by default the studies' own known labels.
 

@@ -58,6 +58,10 @@ class TestWorkbooks:
         with refused(DataError):
             cr.Studies.read(f"{path}:mainz")
 
+    def test_a_title_above_the_names_is_refused_as_one(self, workbook):
+        with refused(DataError):
+            cr.Studies.read(workbook("cohorts.xlsx", Mainz=[["Registry of 2024"], [], *ROWS]))
+
     def test_other_files_have_no_sheets(self, tmp_path):
         path = write(tmp_path, GERMAN, "mainz.csv")
         with refused(DataError):

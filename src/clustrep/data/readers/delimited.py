@@ -186,6 +186,11 @@ def _check_number_signs(first: Sequence[str], path: Path) -> None:
 def _has_header(records: Records) -> bool:
     """Whether the first line names the features; refuse to guess between names that are numbers and data."""
     first = records.head[0]
+    if len(first) > 2 and first[0].strip() and not any(cell.strip() for cell in first[1:]) and number(first[0]) is None:
+        raise DataError(
+            f"{records.path} has a title in its first line ({first[0]!r}): remove all lines above the names of the "
+            "features."
+        )
     texts = [j for j, cell in enumerate(first) if number(cell) is None]
     if records.n_records == 1:
         return len(texts) > 1 or (bool(texts) and len(first) == 1)

@@ -40,8 +40,8 @@ def read_excel(path: Path, study: str, request: Request) -> Iterable[Table]:
         raise DataError(f"{path} is empty: {AGAIN}.")
     if len(sheets) > 1:
         raise DataError(
-            f"{file} has {len(sheets)} sheets ({listing(sheets, 20)}): name the one to read, as in "
-            f"{file.name}:{next(iter(sheets))}. Each is a study."
+            f"{file} has {len(sheets)} sheets ({listing(sheets, 20)}): name those to read, as in "
+            f"{' '.join(f'{file.name}:{name}' for name in list(sheets)[:2])}. Each is a study."
         )
     (rows,) = sheets.values()
     dates = [cell for cell in [*rows[0], *(row[0] for row in rows)] if isinstance(cell, datetime.date)]

@@ -22,6 +22,7 @@ def test_hosted_tests_run_on_every_python_that_is_declared():
     (tested,) = re.findall(r"python: \[(.+)\]", (ROOT / ".github/workflows/ci.yml").read_text())
     assert json.loads(f"[{tested}]") == declared
     assert PROJECT["requires-python"] == f">={declared[0]}"
+    assert f"python-{declared[0]}%20to%20{declared[-1]}-" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)

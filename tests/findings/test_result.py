@@ -111,6 +111,14 @@ def test_a_study_that_lacks_most_shared_clusters_is_an_outlier():
     assert studies["why"].iloc[2].startswith("lacks 2 of 3 clusters")
 
 
+def test_a_study_that_has_most_clusters_of_the_others_is_none():
+    """Two of five plates hold three of five cell lines each: only two lines are on all the other plates."""
+    lacking = np.array([[0, 0, 0, 1, 1], [0] * 5, [0] * 5, [0] * 5, [1, 1, 0, 0, 0]], dtype=bool).T
+    status = np.where(lacking, "not found", "found")
+    findings = findings_by_hand(names=tuple("abcde"), letters=tuple("ABCDE"), status=status)
+    assert not any(findings._why_outlier(s) for s in range(5))
+
+
 def test_findings_cannot_be_changed():
     findings = findings_by_hand()
     with pytest.raises(ValueError, match="read-only"):

@@ -376,15 +376,15 @@ class Findings(Saved):
         return annotations_of(self, table, survival)
 
     def _why_outlier(self, s: int) -> str:
-        """Say why a study is an outlier: it lacks most clusters that the others share; empty where it is none."""
+        """Say why a study is an outlier: it lacks most clusters that most others have; empty where it is none."""
         if self.verdict != SEPARATED or len(self.names) < FEWEST_FOR_OUTLIER:
             return ""
         others = np.delete(self.here, s, axis=1)
-        shared = others.all(axis=1)
+        shared = others.mean(axis=1) > 1 / 2
         lacking = shared & (self.status[:, s] == NOT_FOUND)
         # With a single shared cluster, studies of one cluster each would all be outliers.
         if shared.sum() > 1 and 2 * lacking.sum() > shared.sum():
-            return f"lacks {lacking.sum()} of {shared.sum()} clusters that all other studies have"
+            return f"lacks {lacking.sum()} of {shared.sum()} clusters that most other studies have"
         return ""
 
     def plot(self, ax: Axes | None = None, *, kind: str = "table") -> Axes:

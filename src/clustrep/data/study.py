@@ -253,9 +253,10 @@ class Study:
         if label is False or self.labels is not None or (j := _probable_label(self.X, self.features)) is None:
             return None
         feature, values = self.features[j], np.unique(self.X[:, j]).astype(int)
+        divides = f"{argument('study_key', feature)} if it tells studies apart, " if STUDY_NAME.search(feature) else ""
         return (
             f"Feature {feature!r} of study {self.name!r} is probably a class label (values {listing(values)}), not "
-            f"data. Use {argument('label', feature)} to keep it aside as the samples' known labels, or "
+            f"data. Use {divides}{argument('label', feature)} to keep it aside as the samples' known labels, or "
             f"{argument('label', False)} if it is data."
         )
 

@@ -319,3 +319,13 @@ def test_the_breast_cancer_studies_are_aligned(data_folder):
 def test_a_table_of_subtypes_is_not_a_study(data_folder):
     with refused(DataError):
         cr.Studies.read(data_folder / "breast" / "mainz_subtypes.csv")
+
+
+def test_a_numbered_study_in_the_last_column_is_advised_to_divide_the_table(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(30, 3)), columns=["g1", "g2", "g3"], index=[f"p{i}" for i in range(30)])
+    path = tmp_path / "long.csv"
+    frame.assign(site=1 + np.arange(30) % 2).to_csv(path)
+    with pytest.raises(DataError, match="study_key='site'"):
+        cr.Studies.read(path)
+    assert cr.Studies.read(path, study_key="site").names == ("1", "2")

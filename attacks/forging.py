@@ -65,7 +65,13 @@ def forged() -> dict[str, str]:
     withheld = dataclasses.replace(honest.functions[0], shelves=(none,), causes=("withheld",)).signed(key)
     outcomes["scores of functions that were withheld"] = honest.accepts(
         functions=[withheld, other],
-        scores=[alpha, dataclasses.replace(beta, train_digests=(withheld.digest,)).signed(mine)],
+        # The honest file tells no score where the secret half of the samples is too small, and is rightly accepted.
+        scores=[
+            alpha,
+            dataclasses.replace(beta, train_digests=(withheld.digest,), scores=np.full_like(beta.scores, 0.5)).signed(
+                mine
+            ),
+        ],
     )
     large = dataclasses.replace(other.shelves[0], sizes=other.shelves[0].sizes * 1000)
     grown = dataclasses.replace(other, shelves=(large,)).signed(mine)

@@ -63,7 +63,7 @@ def test_a_copy_is_whole(kind, again):
     ("task", "parameter"),
     [
         (joblib.delayed(check_integer)(-3, "n_resamples"), "n_resamples"),
-        (joblib.delayed(check_numbers)(pd.DataFrame({"type": ["a", "b"]}), "It", may_have_label=True), None),
+        (joblib.delayed(check_numbers)(pd.DataFrame({"type": ["a", "b"]}), "It", roles=("label",)), None),
     ],
     ids=["parameter", "sentence"],
 )

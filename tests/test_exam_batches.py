@@ -92,7 +92,10 @@ def test_every_clusterer_analyses_the_same_data_sets(tmp_path):
     assert {SETTINGS[i].shift for i, _ in chosen} == set(SHIFTS)
     tasks = batches.tasks_of(range(5, 7), "kmeans", quick=False)
     for name in ("ward", "gmm", "leiden"):
-        assert [(task.what, task.number) for task in tasks if task.clusterer == name] == chosen
+        mine = [task for task in tasks if task.clusterer == name]
+        assert [(task.what, task.number) for task in mine if task.section == batches.OTHERS] == chosen
+        assert {task.number for task in mine if task.section == batches.UNIMODAL} == {5}
+        assert len(mine) == len(chosen) + 48
 
 
 def test_a_lone_cluster_has_a_separation():
@@ -118,7 +121,7 @@ def test_one_data_set_of_every_section():
     clusters = batches.answer_of(batches.Task(batches.FACTORIAL, 14, 0, "kmeans"))
     assert not unimodal.separated
     assert clusters.marks.right == clusters.marks.entries
-    assert "| unimodal | 1 | 1 | 0 | – |" in batches.page([unimodal, clusters], "kmeans")
+    assert "| unimodal, kmeans | 1 | 1 | 0 | – |" in batches.page([unimodal, clusters], "kmeans")
     assert batches.numbers_of("3:5") == range(3, 5)
 
 

@@ -128,7 +128,7 @@ def test_a_score_that_is_not_adjusted_for_chance_finds_no_cluster(tmp_path, agre
     sites = Hospitals(tmp_path, studies, features=features)
     session = sites.agree(KMeans(k, n_init=3), n_resamples=4, agreement=agreement)
     combined = sites.together(session)
-    assert combined.scores.scores[0, 0, 0, 0, 1] > 0.8
+    assert combined.scores.scores[0, 0, 0, 0, 1] >= 0.8  # as it is told: rounded
     assert combined.clusters.letters == letters
 
 

@@ -234,10 +234,10 @@ def load_with_little_memory(path, n_bytes):
 
 def test_a_file_that_declares_too_much_is_refused_before_it_takes_memory(path, monkeypatch):
     write_bomb(path, 2_000_000)
-    with refused(DataError):
+    with pytest.raises(DataError, match="max_bytes"):  # the sentence has the file's size, which depends on the version
         cr.load(path, max_bytes=1_000_000)
     monkeypatch.setattr("clustrep.files.archives.ALWAYS_ALLOWED", 15_000_000)
-    with refused(DataError):
+    with pytest.raises(DataError, match="max_bytes"):
         cr.load(path)
     assert cr.load(path, max_bytes=20_000_000).distribution.shape == (222_222, 3, 3)
 

@@ -9,7 +9,6 @@ from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from clustrep.clusterers import Leiden
 from clustrep.findings.find import STARTS, _fewest_starts, proposer
 from clustrep.findings.model import Pooled, _Joint, settled
 from clustrep.findings.own import (
@@ -22,12 +21,12 @@ from clustrep.findings.own import (
     own_clusters,
     valleys,
 )
-from clustrep.fitting.parameters import configurations_of, with_share_of_neighbors
+from clustrep.fitting.parameters import configurations_of
 from clustrep.fitting.resample import Source
 from clustrep.resampling.strategies import Rerun
 
 
-def propose(tables, numbers=(2, 3, 4), **_):
+def propose(tables, numbers=(2, 3, 4), *, first=0):
     return [[KMeans(k, n_init=3, random_state=0).fit_predict(X) for k in numbers] for X in tables]
 
 
@@ -105,7 +104,7 @@ def test_tables_that_are_proposed_later_have_the_same_partitions(rng, clusterer)
 def test_later_splits_are_fitted_where_the_first_disagree(distance, expected):
     n_tables = []
 
-    def counting(tables, *, first=0, **_):
+    def counting(tables, *, first=0):
         assert first == sum(n_tables)
         n_tables.append(len(tables))
         return propose(tables)
@@ -121,23 +120,6 @@ def test_a_mixture_that_starts_at_k_means_keeps_its_number_of_starts():
     assert _fewest_starts(make_pipeline(StandardScaler(), GaussianMixture())) == 1
     assert _fewest_starts(GaussianMixture(init_params="random")) == STARTS
     assert _fewest_starts(KMeans()) == _fewest_starts(len) == STARTS
-
-
-def test_halves_have_their_share_of_neighbours(rng):
-    pytest.importorskip("igraph")
-    truth = np.repeat(np.arange(6), 20)
-    X = 8 * np.array([[0, 0], [1, 0], [0, 1], [1, 1], [2, 0], [2, 1]])[truth] + rng.normal(size=(120, 2))
-    half = X[::2]
-    propose = proposer(configurations_of("Leiden", Leiden(resolution=0.5), None), Source.of(Rerun(), 0), 1)
-    of_whole, of_half = (labels for (labels,) in propose([X, half]))
-    assert of_whole.max() + 1 == of_half.max() + 1 == 6
-    ((later,),) = propose([half], first=1, whole=X)
-    np.testing.assert_array_equal(later, of_half)
-    ((alone,),) = propose([half])
-    assert alone.max() + 1 < 6
-    assert with_share_of_neighbors(Leiden(n_neighbors=3), 0.5).n_neighbors == 2
-    k_means = KMeans()
-    assert with_share_of_neighbors(k_means, 0.5) is k_means
 
 
 def test_samples_on_the_wrong_side_of_a_border_are_moved(rng):

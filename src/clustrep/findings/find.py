@@ -19,13 +19,7 @@ from clustrep.findings.model import Model, model_of
 from clustrep.findings.own import OwnClusters, Propose
 from clustrep.findings.result import INCONCLUSIVE, SEPARATED, Findings, letters, nothing_established
 from clustrep.findings.status import entries_of, is_continuous, status_by_counts, with_splits, without_tails
-from clustrep.fitting.parameters import (
-    Configuration,
-    configurations_of,
-    last_step_parameter,
-    with_share_of_neighbors,
-    with_starts,
-)
+from clustrep.fitting.parameters import Configuration, configurations_of, with_starts
 from clustrep.fitting.resample import Source
 from clustrep.fitting.setting import Setting
 from clustrep.separation.separation import PoolPlan
@@ -123,19 +117,10 @@ def proposer(configurations: Sequence[Configuration], source: Source, n_jobs: in
     members = [
         replace(each, clusterer=with_starts(each.clusterer, _fewest_starts(each.clusterer))) for each in configurations
     ]
-    by_neighbors = any(last_step_parameter(each.clusterer, "n_neighbors") for each in members)
 
-    def propose(tables: Sequence[FloatArray], *, first: int = 0, whole: FloatArray | None = None) -> Any:
-        whole = tables[0] if whole is None else whole
+    def propose(tables: Sequence[FloatArray], *, first: int = 0) -> Any:
         pools = [Study(np.ascontiguousarray(table), f"table {i}") for i, table in enumerate(tables, first)]
-        partitions: dict[int, Any] = {}
-        for size in {len(table): None for table in tables} if by_neighbors else (len(whole),):
-            places = [i for i, table in enumerate(tables) if not by_neighbors or len(table) == size]
-            share = size / len(whole)
-            fitted = [replace(each, clusterer=with_share_of_neighbors(each.clusterer, share)) for each in members]
-            plan = PoolPlan(Setting.prepare(source, [pools[i] for i in places], fitted, each_alone=True))
-            partitions.update(zip(places, run(plan, range(len(places)), n_jobs), strict=True))
-        return [partitions[i] for i in range(len(tables))]
+        return run(PoolPlan(Setting.prepare(source, pools, members, each_alone=True)), range(len(pools)), n_jobs)
 
     return propose
 

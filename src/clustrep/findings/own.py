@@ -25,13 +25,8 @@ SAMPLES_PER_CLUSTER, FEWEST_SAMPLES = 8, 16
 class Propose(Protocol):
     """A function from several tables of samples to their partitions by every configuration: [table][configuration]."""
 
-    def __call__(
-        self, tables: Sequence[FloatArray], *, first: int = 0, whole: FloatArray | None = None
-    ) -> Sequence[Sequence[IntArray | Failed]]:
-        """Partition tables, which are parts of the first one or of `whole`.
-
-        `first` is the number of the first table, from which the clusterers' seeds follow.
-        """
+    def __call__(self, tables: Sequence[FloatArray], *, first: int = 0) -> Sequence[Sequence[IntArray | Failed]]:
+        """Partition tables; `first` is the number of the first one, from which the clusterers' seeds follow."""
 
 
 class OwnClusters(NamedTuple):
@@ -68,7 +63,7 @@ def own_clusters(X: FloatArray, propose: Propose, rng: np.random.Generator) -> O
         if whole is None:
             whole, *partitions = propose([X, *halves])
         else:
-            partitions = list(propose(halves, first=1 + 2 * len(found), whole=X))
+            partitions = list(propose(halves, first=1 + 2 * len(found)))
         found += [valleys(X, fold, [whole, *partitions[2 * r : 2 * r + 2]]) for r, fold in enumerate(folds)]
         if _agree(found):
             break

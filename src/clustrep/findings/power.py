@@ -119,9 +119,7 @@ def _halves(seed: int) -> Propose:
 
     source, configurations = Source.of(Rerun(), seed), [Configuration("k-means", KMeans(2, n_init=3))]
 
-    def propose(
-        tables: Sequence[FloatArray], *, first: int = 0, whole: FloatArray | None = None
-    ) -> Sequence[Sequence[IntArray | Failed]]:
+    def propose(tables: Sequence[FloatArray], *, first: int = 0) -> Sequence[Sequence[IntArray | Failed]]:
         pools = [Study(np.ascontiguousarray(table), f"table {i}") for i, table in enumerate(tables, first)]
         return PoolPlan(Setting.prepare(source, pools, configurations, each_alone=True)).block(range(len(pools)))
 

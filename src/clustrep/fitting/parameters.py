@@ -234,17 +234,6 @@ def with_starts(clusterer: Clusterer, fewest: int) -> Clusterer:
     return clusterer if enough else _with(clusterer, {starts: fewest})
 
 
-def with_share_of_neighbors(clusterer: Clusterer, share: float) -> Clusterer:
-    """Return a copy whose `n_neighbors` is that of a part of the samples, 2 at least; the clusterer itself without any.
-
-    A cluster has fewer samples in a part: with all neighbours of the whole, its graph would join clusters.
-    """
-    neighbors = _path_to_last_step(clusterer) + "n_neighbors"
-    if share == 1 or not isinstance(count := _value(clusterer, neighbors), Integral):
-        return clusterer
-    return _with(clusterer, {neighbors: min(int(count), max(2, round(share * int(count))))})
-
-
 def asked_n_clusters(clusterer: Clusterer) -> int | None:
     """Return the number of clusters that a clusterer is set to; None where it finds that number by itself."""
     parameter = n_clusters_parameter(clusterer)

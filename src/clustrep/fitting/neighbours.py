@@ -38,7 +38,7 @@ BLOCK = 1024
 # Distances between points that are looked at once.
 CELLS = 2**23
 # Rows and points of one matrix product, whose 2 MB stay in the processor's cache, and rows that share the preparation
-# of the points; fewer of all of them where there are so many features that each would take more than 8 MB.
+# of the points; fewer of all of them where features are so numerous that each would take more than 8 MB.
 PRODUCT_ROWS, PRODUCT_POINTS, ROWS_AT_ONCE, PRODUCT_CELLS = 256, 1024, 4096, 2**20
 # Squared distances from the centre between which neither products nor `cdist` overflow or lose digits.
 SMALLEST_SQUARE, LARGEST_SQUARE = 2.0**-900, 2.0**900
